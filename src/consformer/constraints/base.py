@@ -1,0 +1,220 @@
+"""The contract of a constraint kind.
+
+A kind is one file in this package with one frozen dataclass: *all* constraints of that kind in a problem, as arrays
+("struct of arrays", G constraints). Subclassing `Constraint` registers it; nothing else has to be edited.
+
+Shapes: K candidate assignments (the pool), n variables, m values, G constraints of the kind.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from consformer.errors import ModelError
+
+if TYPE_CHECKING:
+    from consformer.constraints.cp import CpVariables
+
+# One constraint as plain data, with *indices* of variables and values: what `Model` and the JSON form are made of.
+# `scope`, `weight` (default 1) and `soft` (default false) mean the same for every kind; the rest is the kind's own.
+Record = dict[str, Any]
+
+
+def per_variable() -> Any:
+    """A dataclass field that holds variable indices: union shifts it by the number of variables before."""
+    return field(metadata={"shift": "variables"})
+
+
+def per_constraint() -> Any:
+    """A dataclass field that holds constraint indices: union shifts it by the number of constraints before."""
+    return field(metadata={"shift": "constraints"})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Constraint(ABC):
+    """All constraints of one kind in a problem."""
+
+    kind: ClassVar[str]
+    registry: ClassVar[dict[str, type[Constraint]]] = {}
+    parameters: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """JSON schema of the record keys beyond `scope`, `weight` and `soft`."""
+    signed: ClassVar[bool] = False
+    """Whether a record's weight may be negative."""
+
+    members: Tensor = per_variable()  # [M] variables of the scopes, one scope after the other
+    group: Tensor = per_constraint()  # [M] the constraint each of them belongs to, ascending
+    weight: Tensor = field()  # [G] float, > 0: what a violation of a soft constraint costs
+    soft: Tensor = field()  # [G] bool: may be violated, at that cost
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        Constraint.registry[cls.kind] = cls
+
+    # --- to write for each kind -------------------------------------------------------------------------------
+
+    @abstractmethod
+    def violation(self, values: Tensor) -> Tensor:
+        """Exact violation, an integer, 0 iff satisfied: values [K,n] -> [K,G]."""
+
+    @abstractmethod
+    def penalty(self, probs: Tensor, domain: Tensor) -> Tensor:
+        """The paper's differentiable relaxation, on a one-hot input 0 iff satisfied: probs [K,n,m], domain [n,m] -> [K,G]."""
+
+    @abstractmethod
+    def conflicts(self, probs: Tensor, weight: Tensor) -> Tensor:
+        """What each value of each variable costs, given the others: probs [K,n,m], weight [G] -> [K,n,m].
+
+        Entry [k,i,v] is the expected weighted violation of i's constraints if i took v and the others were drawn
+        independently from `probs`, less the part that i cannot change: differences between two values of a variable are
+        exact, no entry is negative, and one that leaves all constraints of i satisfied is 0. A one-hot `probs` gives the exact conflicts of an assignment.
+        """
+
+    @abstractmethod
+    def check(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`violation` of one assignment [n] -> [G] once more, in plain numpy by another route: the independent checker's eyes."""
+
+    @abstractmethod
+    def post(self, cp: CpVariables) -> None:
+        """State the same constraints to OR-Tools CP-SAT; soft ones as terms of the cost."""
+
+    @classmethod
+    @abstractmethod
+    def examples(cls) -> list[tuple[Record, int, list[int], bool]]:
+        """Small cases: (record, number of values m, assignment of variables 0..n-1, is it satisfied?)."""
+
+    # --- with a default ---------------------------------------------------------------------------------------
+
+    def expected(self, probs: Tensor, domain: Tensor) -> Tensor:
+        """Expected violation when every variable is drawn independently: probs [K,n,m] -> [K,G]; exact where that is cheap."""
+        return self.penalty(probs, domain)
+
+    def pairs(self) -> Tensor:
+        """Which variables are tied together, [2,E], both directions, no loops; by default the clique of each scope."""
+        sizes = self.sizes
+        first = torch.repeat_interleave(torch.arange(len(self.members)), sizes[self.group])
+        starts = (torch.cumsum(sizes, 0) - sizes)[self.group[first]]
+        within = torch.arange(len(first)) - torch.repeat_interleave(
+            torch.cumsum(sizes[self.group], 0) - sizes[self.group], sizes[self.group]
+        )
+        left, right = self.members[first], self.members[starts + within]
+        return torch.stack([left, right])[:, left != right]
+
+    @classmethod
+    def parse(cls, record: Record) -> Record:
+        """Check a record's own keys and fill in defaults; raise `ModelError` when one is wrong."""
+        return record
+
+    def extra(self, index: int) -> Record:
+        """The kind's own keys of constraint `index`, as in its record."""
+        return {}
+
+    @classmethod
+    def arrays(cls, records: Sequence[Record]) -> dict[str, Tensor]:
+        """The kind's own fields from checked records."""
+        return {}
+
+    # --- the same for all kinds -------------------------------------------------------------------------------
+
+    @classmethod
+    def from_records(cls, records: Sequence[Record]) -> Self:
+        """Compile plain records into arrays."""
+        checked = [cls.parse(cls._common(record)) for record in records]
+        sizes = torch.tensor([len(record["scope"]) for record in checked], dtype=torch.int64)
+        return cls(
+            members=torch.tensor([i for record in checked for i in record["scope"]], dtype=torch.int64),
+            group=torch.repeat_interleave(torch.arange(len(checked)), sizes),
+            weight=torch.tensor([record["weight"] for record in checked], dtype=torch.float64),
+            soft=torch.tensor([record["soft"] for record in checked], dtype=torch.bool),
+            **cls.arrays(checked),
+        )
+
+    def records(self) -> list[Record]:
+        """The way back: one record per constraint, `from_records(records())` is the same constraints."""
+        ends = torch.cumsum(self.sizes, 0).tolist()
+        members, weights, softs = self.members.tolist(), self.signed_weight.tolist(), self.soft.tolist()
+        result = []
+        for index, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+            record: Record = {"kind": self.kind, "scope": members[start:end], **self.extra(index)}
+            if softs[index]:
+                record["soft"] = True
+            if weights[index] != 1:
+                record["weight"] = weights[index]
+            result.append(record)
+        return result
+
+    @property
+    def signed_weight(self) -> Tensor:
+        """[G] the weights as records have them."""
+        return self.weight
+
+    @cached_property
+    def sizes(self) -> Tensor:
+        """[G] number of variables in each scope."""
+        return torch.bincount(self.group, minlength=len(self))
+
+    @cached_property
+    def anchor(self) -> Tensor:
+        """[G] one variable of each scope: tells which instance of a union a constraint belongs to."""
+        return self.members[torch.cumsum(self.sizes, 0) - self.sizes]
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    @classmethod
+    def concat(cls, parts: Sequence[Self], offsets: Sequence[int]) -> Self:
+        """The constraints of several problems side by side; `offsets` are the numbers of variables before each."""
+        counts = [0]
+        for part in parts[:-1]:
+            counts.append(counts[-1] + len(part))
+        shifts = {"variables": offsets, "constraints": counts}
+        joined = {}
+        for item in fields(cls):
+            tensors = [getattr(part, item.name) for part in parts]
+            shift = item.metadata.get("shift")
+            if shift is not None:
+                tensors = [tensor + offset for tensor, offset in zip(tensors, shifts[shift], strict=True)]
+            joined[item.name] = torch.cat(tensors)
+        return cls(**joined)
+
+    @classmethod
+    def _common(cls, record: Record) -> Record:
+        """Check the keys that all kinds share."""
+        scope, weight = record.get("scope"), record.get("weight", 1)
+        if not isinstance(scope, list | tuple) or not scope or not all(isinstance(i, int | np.integer) for i in scope):
+            raise ModelError(f"{cls.kind}: the scope must be a non-empty list of variables, not {scope!r}")
+        scope = [int(i) for i in scope]
+        if len(set(scope)) < len(scope):
+            twice = next(i for i in scope if scope.count(i) > 1)
+            raise ModelError(f"{cls.kind}: variable {twice} stands twice in the scope {scope}")
+        if not isinstance(weight, int | float) or not np.isfinite(weight) or weight == 0:
+            raise ModelError(f"{cls.kind}: the weight must be a finite number other than 0, not {weight!r}")
+        if weight < 0 and not cls.signed:
+            raise ModelError(f"{cls.kind}: the weight must be positive, not {weight!r}")
+        return {**record, "scope": scope, "weight": float(weight), "soft": bool(record.get("soft", False))}
+
+    def to(self, device: torch.device | str) -> Self:
+        return replace(self, **{item.name: getattr(self, item.name).to(device) for item in fields(self)})
+
+
+def segment_sum(source: Tensor, index: Tensor, size: int) -> Tensor:
+    """Sum rows that share an index: source [M,R], index [M] -> [size,R]."""
+    return source.new_zeros(size, source.shape[1]).scatter_add_(0, index[:, None].expand_as(source), source)
+
+
+def by_variable(probs: Tensor) -> Tensor:
+    """[K,n,m] -> [n,K*m]: rows per variable, which gathers and scatters like best."""
+    return probs.transpose(0, 1).reshape(probs.shape[1], -1)
+
+
+def by_candidate(rows: Tensor, pool: int) -> Tensor:
+    """The way back, for variables or constraints: [n,K*m] -> [K,n,m]."""
+    return rows.view(rows.shape[0], pool, -1).transpose(0, 1)

@@ -1,0 +1,88 @@
+"""`x != y`, or with a negative weight `x == y` wanted: graph colouring, and MAXCUT when soft."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from consformer.constraints.base import Constraint, Record, by_candidate, by_variable, segment_sum
+from consformer.constraints.cp import CpVariables
+from consformer.errors import ModelError
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NotEqual(Constraint):
+    """Two variables take different values; where `equal` is set (a negative weight in the record), the same value."""
+
+    kind: ClassVar[str] = "not_equal"
+    signed: ClassVar[bool] = True
+    equal: Tensor = field()  # [G] bool
+
+    @classmethod
+    def parse(cls, record: Record) -> Record:
+        if len(record["scope"]) != 2:
+            raise ModelError(f"not_equal takes two variables, not {len(record['scope'])}: {record['scope']}")
+        return {**record, "equal": record["weight"] < 0, "weight": abs(record["weight"])}
+
+    @classmethod
+    def arrays(cls, records: Sequence[Record]) -> dict[str, Tensor]:
+        return {"equal": torch.tensor([record["equal"] for record in records], dtype=torch.bool)}
+
+    @property
+    def signed_weight(self) -> Tensor:
+        return torch.where(self.equal, -self.weight, self.weight)
+
+    @property
+    def left(self) -> Tensor:
+        return self.members[0::2]
+
+    @property
+    def right(self) -> Tensor:
+        return self.members[1::2]
+
+    def violation(self, values: Tensor) -> Tensor:
+        return ((values[:, self.left] == values[:, self.right]) ^ self.equal).long()
+
+    def penalty(self, probs: Tensor, domain: Tensor) -> Tensor:
+        same = (probs.index_select(1, self.left) * probs.index_select(1, self.right)).sum(-1)  # [K,G]
+        return torch.where(self.equal, 1 - same, same)
+
+    def conflicts(self, probs: Tensor, weight: Tensor) -> Tensor:
+        rows = by_variable(probs)  # [n,K*m]
+        partner = torch.stack([self.right, self.left], 1).flatten()  # [M] the other end of each membership
+        both = weight.to(probs.dtype).repeat_interleave(2)[:, None]
+        equal = self.equal.repeat_interleave(2)[:, None]
+        other = rows.index_select(0, partner)
+        cost = torch.where(equal, 1 - other, other) * both
+        return by_candidate(segment_sum(cost, self.members, probs.shape[1]), probs.shape[0])
+
+    def check(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        ends = values[self.members.numpy().reshape(-1, 2)]
+        differ = np.diff(ends, axis=1)[:, 0] != 0
+        return np.where(self.equal.numpy(), differ, ~differ).astype(np.int64)
+
+    def post(self, cp: CpVariables) -> None:
+        rows = zip(self.left.tolist(), self.right.tolist(), self.equal.tolist(), self.soft.tolist(), self.weight.tolist(), strict=True)
+        for left, right, equal, soft, weight in rows:
+            if not soft:
+                cp.model.add(cp.x[left] == cp.x[right] if equal else cp.x[left] != cp.x[right])
+            elif equal:
+                cp.charge(weight, 1 - cp.same(left, right))
+            else:
+                cp.charge(weight, cp.same(left, right))
+
+    @classmethod
+    def examples(cls) -> list[tuple[Record, int, list[int], bool]]:
+        return [
+            ({"scope": [0, 1]}, 3, [0, 1], True),
+            ({"scope": [0, 1]}, 3, [2, 2], False),
+            ({"scope": [0, 1], "weight": -2.0, "soft": True}, 2, [1, 1], True),
+            ({"scope": [0, 1], "weight": -2.0, "soft": True}, 2, [0, 1], False),
+            ({"scope": [1, 0], "weight": -1.0}, 2, [0, 0], True),
+        ]

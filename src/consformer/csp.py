@@ -1,0 +1,226 @@
+"""CSP: a constraint problem compiled to arrays. A batch of problems is a problem: `CSP.union`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from consformer.constraints import Constraint
+from consformer.errors import ModelError
+from consformer.graph import Graph
+
+Label = str | int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CSP:
+    """Variables with finite domains, some of them fixed, and constraints; immutable.
+
+    Inside, values are indices 0..m-1 and variables indices 0..n-1; `value_labels` and `variable_labels` are what the user calls them.
+
+    >>> from consformer import Model, all_different
+    >>> model = Model()
+    >>> x = model.variables(3, values=["red", "green", "blue"])
+    >>> model.add(all_different(x))
+    >>> csp = model.compile()
+    >>> csp.n, csp.m, csp.violations(torch.tensor([[0, 1, 1]])).tolist()
+    (3, 3, [[1]])
+    """
+
+    domain: Tensor  # [n,m] bool: the values each variable may take
+    given: Tensor  # [n] int64: the value of a fixed variable, -1 where it is free
+    positions: Tensor  # [n,k] int64: k-dimensional indices (row and column, say)
+    constraints: tuple[Constraint, ...]  # at most one entry per kind, ordered by name of the kind
+    value_labels: tuple[Label, ...]
+    variable_labels: tuple[Label, ...] | None = None
+    family: str = "csp"
+    info: Mapping[str, Any] = field(default_factory=dict)  # what the family remembers for rendering; plain JSON data
+    maximise: bool = False  # objective = offset - cost of violated soft constraints, to be maximised; else offset + cost
+    offset: float = 0.0
+    parts: tuple[CSP, ...] = ()  # what a union was made of; empty for a single problem
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            _validate(self)
+
+    @property
+    def n(self) -> int:
+        return self.domain.shape[0]
+
+    @property
+    def m(self) -> int:
+        return self.domain.shape[1]
+
+    @property
+    def instances(self) -> tuple[CSP, ...]:
+        """The single problems this one is made of."""
+        return self.parts or (self,)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(part.n for part in self.instances)
+
+    @property
+    def free(self) -> Tensor:
+        """[n] bool: not fixed."""
+        return self.given < 0
+
+    @cached_property
+    def instance(self) -> Tensor:
+        """[n] the instance each variable belongs to."""
+        return torch.repeat_interleave(torch.arange(len(self.instances)), torch.tensor(self.sizes))
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The constraint graph with self-loops."""
+        if self.parts:
+            return Graph.union([part.graph for part in self.parts], _offsets(self.parts))
+        pairs = [constraint.pairs() for constraint in self.constraints]
+        return Graph.of(self.n, torch.cat(pairs, 1) if pairs else torch.zeros(2, 0, dtype=torch.int64))
+
+    @cached_property
+    def soft_scale(self) -> Tensor:
+        """[instances] typical pull of the soft constraints on a variable: the root of the mean squared weight sum; 1 without any."""
+        if self.parts:
+            return torch.cat([part.soft_scale for part in self.parts])
+        squares = 0.0
+        for constraint in self.constraints:
+            squares += float((constraint.weight.square() * constraint.soft * constraint.sizes).sum())
+        return torch.tensor([(squares / max(self.n, 1)) ** 0.5 or 1.0])
+
+    @cached_property
+    def energy_weights(self) -> tuple[Tensor, ...]:
+        """Per kind [G]: how much a violation weighs for network and loss, so that a temperature means the same everywhere.
+
+        A hard constraint weighs 1 (`HARD_OVER_SOFT` beside soft ones), soft ones their weight over the instance's `soft_scale`.
+        """
+        soft_instances = torch.zeros(len(self.instances), dtype=torch.bool)
+        owners = [self.instance[constraint.anchor] for constraint in self.constraints]
+        for constraint, owner in zip(self.constraints, owners, strict=True):
+            soft_instances[owner[constraint.soft]] = True
+        weights = []
+        for constraint, owner in zip(self.constraints, owners, strict=True):
+            hard = torch.where(soft_instances[owner], HARD_OVER_SOFT, 1.0)
+            weights.append(torch.where(constraint.soft, constraint.weight / self.soft_scale[owner], hard).float())
+        return tuple(weights)
+
+    def name(self, variable: int) -> Label:
+        """What the user calls a variable."""
+        return variable if self.variable_labels is None else self.variable_labels[variable]
+
+    # --- evaluation; K candidate assignments at once, results per instance -------------------------------------
+
+    def violations(self, values: Tensor) -> Tensor:
+        """Violation of the hard constraints: values [K,n] -> [K,instances], integer, 0 iff all hold."""
+        total = torch.zeros(len(values), len(self.instances), dtype=torch.int64)
+        for constraint in self.constraints:
+            found = constraint.violation(values) * ~constraint.soft
+            total.index_add_(1, self.instance[constraint.anchor], found)
+        return total
+
+    def cost(self, values: Tensor) -> Tensor:
+        """Weighted violation of the soft constraints: values [K,n] -> [K,instances], float64."""
+        total = torch.zeros(len(values), len(self.instances), dtype=torch.float64)
+        for constraint in self.constraints:
+            if bool(constraint.soft.any()):
+                found = constraint.violation(values) * constraint.weight * constraint.soft
+                total.index_add_(1, self.instance[constraint.anchor], found)
+        return total
+
+    def conflicts(self, probs: Tensor) -> Tensor:
+        """What each value of each variable costs given the others (see `Constraint.conflicts`): [K,n,m] -> [K,n,m]."""
+        total = torch.zeros_like(probs)
+        for constraint, weight in zip(self.constraints, self.energy_weights, strict=True):
+            total = total + constraint.conflicts(probs, weight)
+        return total
+
+    def expected(self, probs: Tensor) -> Tensor:
+        """Expected weighted violation when every variable is drawn independently: [K,n,m] -> [K,instances]."""
+        total = probs.new_zeros(len(probs), len(self.instances))
+        for constraint, weight in zip(self.constraints, self.energy_weights, strict=True):
+            total = total.index_add(1, self.instance[constraint.anchor], constraint.expected(probs, self.domain) * weight)
+        return total
+
+    def one_hot(self, values: Tensor) -> Tensor:
+        """[K,n] -> [K,n,m] float."""
+        return torch.zeros(*values.shape, self.m).scatter_(-1, values[..., None], 1.0)
+
+    def random_values(self, pool: int, generator: torch.Generator) -> Tensor:
+        """Uniformly random assignments [pool,n] within the domains, fixed variables at their values."""
+        rank = torch.rand(pool, self.n, generator=generator, dtype=torch.float64) * self.domain.sum(1)  # which of the allowed values
+        below = self.domain.cumsum(1)[None] <= rank[..., None].floor()  # [K,n,m]
+        return torch.where(self.free, below.sum(-1), self.given)
+
+    # --- making problems from problems ------------------------------------------------------------------------
+
+    def with_given(self, given: Tensor) -> CSP:
+        """The same problem with other fixed values; shares everything that does not depend on them."""
+        twin = replace(self, given=given)
+        twin.__dict__.update({name: self.__dict__[name] for name in ("graph", "soft_scale", "energy_weights") if name in self.__dict__})
+        return twin
+
+    @staticmethod
+    def union(problems: Sequence[CSP]) -> CSP:
+        """Problems side by side as one; its instances come back in `parts`. Smaller domains and positions are padded."""
+        parts = tuple(instance for problem in problems for instance in problem.instances)
+        if not parts:
+            raise ModelError("a union needs at least one problem")
+        m, k = max(part.m for part in parts), max(part.positions.shape[1] for part in parts)
+        offsets = _offsets(parts)
+        kinds = sorted({constraint.kind for part in parts for constraint in part.constraints})
+        constraints = []
+        for kind in kinds:
+            found = [(c, offset) for part, offset in zip(parts, offsets, strict=True) for c in part.constraints if c.kind == kind]
+            constraints.append(type(found[0][0]).concat([c for c, _ in found], [offset for _, offset in found]))
+        return CSP(
+            domain=torch.cat([_pad(part.domain, m) for part in parts]),
+            given=torch.cat([part.given for part in parts]),
+            positions=torch.cat([_pad(part.positions, k) for part in parts]),
+            constraints=tuple(constraints),
+            value_labels=max((part.value_labels for part in parts), key=len),
+            family=parts[0].family,
+            parts=parts,
+        )
+
+    def split(self, values: Tensor) -> list[Tensor]:
+        """Assignments of a union [K,n] as those of its instances."""
+        return list(values.split(self.sizes, dim=1))
+
+
+HARD_OVER_SOFT = 2.0
+
+
+def _offsets(parts: Sequence[CSP]) -> list[int]:
+    offsets = [0]
+    for part in parts[:-1]:
+        offsets.append(offsets[-1] + part.n)
+    return offsets
+
+
+def _pad(array: Tensor, width: int) -> Tensor:
+    return array if array.shape[1] == width else torch.nn.functional.pad(array, (0, width - array.shape[1]))
+
+
+def _validate(csp: CSP) -> None:
+    n, m = csp.domain.shape
+    if csp.given.shape != (n,) or csp.positions.shape[0] != n:
+        raise ModelError(f"{n} variables need {n} fixed-value entries and positions, not {len(csp.given)} and {len(csp.positions)}")
+    if len(csp.value_labels) != m or (csp.variable_labels is not None and len(csp.variable_labels) != n):
+        raise ModelError(f"{n} variables and {m} values need as many labels")
+    empty = torch.nonzero(~csp.domain.any(1))
+    if len(empty):
+        raise ModelError(f"variable {csp.name(int(empty[0]))} has an empty domain")
+    fixed = torch.nonzero(csp.given >= 0)[:, 0]
+    wrong = fixed[~csp.domain[fixed, csp.given[fixed].clamp(max=m - 1)] | (csp.given[fixed] >= m)]
+    if len(wrong):
+        value = int(csp.given[wrong[0]])
+        label = csp.value_labels[value] if value < m else value
+        raise ModelError(f"variable {csp.name(int(wrong[0]))} is fixed to {label!r}, which is not in its domain")
+    for constraint in csp.constraints:
+        if len(constraint.members) and (int(constraint.members.max()) >= n or int(constraint.members.min()) < 0):
+            raise ModelError(f"{constraint.kind} names a variable outside 0..{n - 1}")
