@@ -160,7 +160,8 @@ class CSP:
 
     def with_given(self, given: Tensor) -> CSP:
         """The same problem with other fixed values; shares everything that does not depend on them."""
-        twin = replace(self, given=given)
+        own = given.split_with_sizes(self.sizes) if self.parts else ()
+        twin = replace(self, given=given, parts=tuple(part.with_given(g) for part, g in zip(self.parts, own, strict=True)))
         twin.__dict__.update({name: self.__dict__[name] for name in ("graph", "soft_scale", "energy_weights") if name in self.__dict__})
         return twin
 
@@ -189,10 +190,24 @@ class CSP:
 
     def split(self, values: Tensor) -> list[Tensor]:
         """Assignments of a union [K,n] as those of its instances."""
-        return list(values.split(self.sizes, dim=1))
+        return list(values.split_with_sizes(self.sizes, dim=1))
 
 
 HARD_OVER_SOFT = 2.0
+MAX_VARIABLES = 10**7
+MAX_CELLS = 5 * 10**8  # of the domain table [n,m], which is dense
+
+
+def check_size(n: int, m: int) -> None:
+    """Refuse a problem that would not fit in memory before anything is made for it.
+
+    >>> check_size(10**6, 10**6)
+    Traceback (most recent call last):
+    ...
+    consformer.errors.ModelError: 1000000 variables with 1000000 values: at most 10000000 variables, and 500000000 in the product, fit
+    """
+    if n > MAX_VARIABLES or n * m > MAX_CELLS:
+        raise ModelError(f"{n} variables with {m} values: at most {MAX_VARIABLES} variables, and {MAX_CELLS} in the product, fit")
 
 
 def _offsets(parts: Sequence[CSP]) -> list[int]:
@@ -212,6 +227,8 @@ def _validate(csp: CSP) -> None:
         raise ModelError(f"{n} variables need {n} fixed-value entries and positions, not {len(csp.given)} and {len(csp.positions)}")
     if len(csp.value_labels) != m or (csp.variable_labels is not None and len(csp.variable_labels) != n):
         raise ModelError(f"{n} variables and {m} values need as many labels")
+    if len(set(csp.value_labels)) < m:
+        raise ModelError(f"two values have the same label: {csp.value_labels}")
     empty = torch.nonzero(~csp.domain.any(1))
     if len(empty):
         raise ModelError(f"variable {csp.name(int(empty[0]))} has an empty domain")
@@ -221,6 +238,10 @@ def _validate(csp: CSP) -> None:
         value = int(csp.given[wrong[0]])
         label = csp.value_labels[value] if value < m else value
         raise ModelError(f"variable {csp.name(int(wrong[0]))} is fixed to {label!r}, which is not in its domain")
+    kinds = [constraint.kind for constraint in csp.constraints]
+    if kinds != sorted(set(kinds)):
+        raise ModelError(f"constraints must come as one entry per kind in alphabetical order, not {', '.join(kinds)}")
     for constraint in csp.constraints:
+        constraint.check_values(m)
         if len(constraint.members) and (int(constraint.members.max()) >= n or int(constraint.members.min()) < 0):
             raise ModelError(f"{constraint.kind} names a variable outside 0..{n - 1}")

@@ -9,10 +9,10 @@ Shapes: K candidate assignments (the pool), n variables, m values, G constraints
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard
 
 import numpy as np
 import torch
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 # `scope`, `weight` (default 1) and `soft` (default false) mean the same for every kind; the rest is the kind's own.
 Record = dict[str, Any]
 
+# The schema of a parameter that is a value of the problem: an index in a record, the user's label in `Model` and in JSON.
+VALUE: Mapping[str, Any] = {"$ref": "#/$defs/value"}
+
+MAX_WEIGHT = 1e15  # sums and squares of weights stay finite
+
 
 def per_variable() -> Any:
     """A dataclass field that holds variable indices: union shifts it by the number of variables before."""
@@ -39,6 +44,11 @@ def per_constraint() -> Any:
     return field(metadata={"shift": "constraints"})
 
 
+def value_index() -> Any:
+    """A dataclass field that holds value indices: a problem checks that it has those values."""
+    return field(metadata={"holds": "values"})
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Constraint(ABC):
     """All constraints of one kind in a problem."""
@@ -46,7 +56,7 @@ class Constraint(ABC):
     kind: ClassVar[str]
     registry: ClassVar[dict[str, type[Constraint]]] = {}
     parameters: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """JSON schema of the record keys beyond `scope`, `weight` and `soft`."""
+    """JSON schema of the record keys beyond `scope`, `weight` and `soft`; one with a "default" may be left out."""
     signed: ClassVar[bool] = False
     """Whether a record's weight may be negative."""
 
@@ -75,7 +85,8 @@ class Constraint(ABC):
 
         Entry [k,i,v] is the expected weighted violation of i's constraints if i took v and the others were drawn
         independently from `probs`, less the part that i cannot change: differences between two values of a variable are
-        exact, no entry is negative, and one that leaves all constraints of i satisfied is 0. A one-hot `probs` gives the exact conflicts of an assignment.
+        exact, no entry is negative, and one that leaves all constraints of i satisfied is 0. A one-hot `probs` gives the
+        exact conflicts of an assignment.
         """
 
     @abstractmethod
@@ -125,9 +136,14 @@ class Constraint(ABC):
     # --- the same for all kinds -------------------------------------------------------------------------------
 
     @classmethod
+    def checked(cls, record: Record) -> Record:
+        """A record with its defaults filled in; raises `ModelError` when something in it is wrong."""
+        return cls.parse(cls._common(record))
+
+    @classmethod
     def from_records(cls, records: Sequence[Record]) -> Self:
         """Compile plain records into arrays."""
-        checked = [cls.parse(cls._common(record)) for record in records]
+        checked = [cls.checked(record) for record in records]
         sizes = torch.tensor([len(record["scope"]) for record in checked], dtype=torch.int64)
         return cls(
             members=torch.tensor([i for record in checked for i in record["scope"]], dtype=torch.int64),
@@ -166,6 +182,20 @@ class Constraint(ABC):
         """[G] one variable of each scope: tells which instance of a union a constraint belongs to."""
         return self.members[torch.cumsum(self.sizes, 0) - self.sizes]
 
+    @classmethod
+    def translate(cls, record: Record, value: Callable[[Any, str], Any]) -> Record:
+        """The record with every parameter that is a value of the problem replaced by `value(it, key)`, say a label by its index."""
+        own = {key: _translate(schema, record[key], key, value) for key, schema in cls.parameters.items() if key in record}
+        return {**record, **own}
+
+    def check_values(self, m: int) -> None:
+        """Raise `ModelError` when a constraint speaks of a value outside 0..m-1."""
+        for item in fields(self):
+            if item.metadata.get("holds") == "values":
+                held = getattr(self, item.name)
+                if held.numel() and (int(held.max()) >= m or int(held.min()) < 0):
+                    raise ModelError(f"{self.kind}: {item.name} must be a value index in 0..{m - 1}")
+
     def __len__(self) -> int:
         return len(self.weight)
 
@@ -189,20 +219,38 @@ class Constraint(ABC):
     def _common(cls, record: Record) -> Record:
         """Check the keys that all kinds share."""
         scope, weight = record.get("scope"), record.get("weight", 1)
-        if not isinstance(scope, list | tuple) or not scope or not all(isinstance(i, int | np.integer) for i in scope):
+        if not isinstance(scope, list | tuple) or not scope or not all(is_whole(i) for i in scope) or min(scope) < 0:
             raise ModelError(f"{cls.kind}: the scope must be a non-empty list of variables, not {scope!r}")
         scope = [int(i) for i in scope]
         if len(set(scope)) < len(scope):
             twice = next(i for i in scope if scope.count(i) > 1)
             raise ModelError(f"{cls.kind}: variable {twice} stands twice in the scope {scope}")
-        if not isinstance(weight, int | float) or not np.isfinite(weight) or weight == 0:
-            raise ModelError(f"{cls.kind}: the weight must be a finite number other than 0, not {weight!r}")
+        if not is_number(weight) or weight == 0 or not -MAX_WEIGHT <= weight <= MAX_WEIGHT:
+            raise ModelError(f"{cls.kind}: the weight must be a number other than 0 and at most {MAX_WEIGHT:g} in size, not {weight!r}")
         if weight < 0 and not cls.signed:
             raise ModelError(f"{cls.kind}: the weight must be positive, not {weight!r}")
         return {**record, "scope": scope, "weight": float(weight), "soft": bool(record.get("soft", False))}
 
     def to(self, device: torch.device | str) -> Self:
         return replace(self, **{item.name: getattr(self, item.name).to(device) for item in fields(self)})
+
+
+def is_whole(number: object) -> TypeGuard[int]:
+    """Whether something is a whole number that fits an array (Python counts `True` as one, nobody else does)."""
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and -(2**63) <= int(number) < 2**63
+
+
+def is_number(number: object) -> TypeGuard[int | float]:
+    """Whether something is a number, whole or not."""
+    return isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
+
+
+def _translate(schema: Mapping[str, Any], entry: Any, key: str, value: Callable[[Any, str], Any]) -> Any:
+    if schema.get("$ref") == VALUE["$ref"]:
+        return value(entry, key)
+    if "items" in schema and isinstance(entry, list | tuple):
+        return [_translate(schema["items"], item, key, value) for item in entry]
+    return entry
 
 
 def segment_sum(source: Tensor, index: Tensor, size: int) -> Tensor:

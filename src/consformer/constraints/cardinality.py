@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from consformer.constraints.base import Constraint, Record
+from consformer.constraints.base import VALUE, Constraint, Record, is_whole, value_index
 from consformer.constraints.cp import CpVariables
 from consformer.errors import ModelError
 
@@ -25,28 +25,29 @@ class Cardinality(Constraint):
     """The number of variables at `value` compares with `count` as asked; the violation is how far it is off."""
 
     kind: ClassVar[str] = "cardinality"
-    parameters: ClassVar[dict[str, dict[str, Any]]] = {
-        "value": {"description": "the value that is counted"},
+    parameters: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "value": {**VALUE, "description": "the value that is counted"},
         "count": {"type": "integer", "minimum": 0},
-        "compare": {"enum": list(_COMPARISONS)},
+        "compare": {"enum": list(_COMPARISONS), "default": "=="},
     }
 
-    value: Tensor = field()  # [G]
+    value: Tensor = value_index()  # [G]
     count: Tensor = field()  # [G]
     compare: Tensor = field()  # [G] EXACTLY, AT_LEAST or AT_MOST
 
     @classmethod
     def parse(cls, record: Record) -> Record:
-        count, compare, size = record.get("count"), record.get("compare", "=="), len(record["scope"])
+        value, count, compare, size = record.get("value"), record.get("count"), record.get("compare", "=="), len(record["scope"])
         if compare not in _COMPARISONS:
             raise ModelError(f"cardinality: compare must be one of {', '.join(_COMPARISONS)}, not {compare!r}")
-        if not isinstance(record.get("value"), int | np.integer):
-            raise ModelError(f"cardinality: the counted value must be given, not {record.get('value')!r}")
-        if not isinstance(count, int | np.integer) or count < 0:
+        if not is_whole(value) or value < 0:
+            raise ModelError(f"cardinality: the counted value must be given, not {value!r}")
+        if not is_whole(count) or count < 0:
             raise ModelError(f"cardinality: the count must be a whole number from 0, not {count!r}")
         if count > size and compare != "<=":
             raise ModelError(f"cardinality: {count} of {size} variables can never hold; the count must be at most {size}")
-        return {**record, "count": int(count), "compare": compare}
+        # More than all variables is all of them: `expected` takes memory in proportion to the count.
+        return {**record, "count": min(int(count), size), "compare": compare}
 
     @classmethod
     def arrays(cls, records: Sequence[Record]) -> dict[str, Tensor]:
@@ -128,7 +129,8 @@ class Cardinality(Constraint):
         more = more * weight.to(probs.dtype)[:, None]
         group, slot = torch.nonzero(self._slots >= 0, as_tuple=True)
         more = more[:, group, slot]  # [K,M] in the order of `members`
-        result = probs.new_zeros(probs.shape).index_add_(1, self.members, torch.relu(-more)[..., None].expand(-1, -1, probs.shape[2]).contiguous())
+        missed = torch.relu(-more)[..., None].expand(-1, -1, probs.shape[2]).contiguous()
+        result = probs.new_zeros(probs.shape).index_add_(1, self.members, missed)
         flat = result.view(len(probs), -1)
         cell = self.members * probs.shape[2] + self.value[self.group]
         flat.index_add_(1, cell, more)  # relu(more) - relu(-more) == more

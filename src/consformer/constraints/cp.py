@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from decimal import Decimal
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,11 +21,13 @@ class CpVariables:
 
     def takes(self, variable: int, value: int) -> cp_model.IntVar:
         """A literal that is true iff the variable takes the value."""
-        key = (variable, value)
+        x, key = self.x[variable], (variable, value)
+        if x.is_boolean and value in (0, 1):
+            return x if value else ~x
         if key not in self._takes:
             literal = self.model.new_bool_var("")
-            self.model.add(self.x[variable] == value).only_enforce_if(literal)
-            self.model.add(self.x[variable] != value).only_enforce_if(~literal)
+            self.model.add(x == value).only_enforce_if(literal)
+            self.model.add(x != value).only_enforce_if(~literal)
             self._takes[key] = literal
         return self._takes[key]
 
@@ -33,8 +36,13 @@ class CpVariables:
         key = (min(left, right), max(left, right))
         if key not in self._same:
             literal = self.model.new_bool_var("")
-            self.model.add(self.x[left] == self.x[right]).only_enforce_if(literal)
-            self.model.add(self.x[left] != self.x[right]).only_enforce_if(~literal)
+            x, y = self.x[left], self.x[right]
+            if x.is_boolean and y.is_boolean:  # MAXCUT: clauses propagate faster than reified linear constraints
+                for clause in ((x, y, literal), (~x, ~y, literal), (x, ~y, ~literal), (~x, y, ~literal)):
+                    self.model.add_bool_or(clause)
+            else:
+                self.model.add(x == y).only_enforce_if(literal)
+                self.model.add(x != y).only_enforce_if(~literal)
             self._same[key] = literal
         return self._same[key]
 
@@ -42,15 +50,18 @@ class CpVariables:
         """Add a term to the cost of soft constraints."""
         self.cost.append((weight, violation))
 
-    def minimise_cost(self) -> float:
-        """Make the gathered cost the objective; CP-SAT wants whole numbers, so the weights are scaled: returns that scale."""
-        fractions = [Fraction(weight).limit_denominator(1000) for weight, _ in self.cost]
-        scale = 1
-        for fraction in fractions:
-            scale = scale * fraction.denominator // _gcd(scale, fraction.denominator)
-        self.model.minimize(sum(int(fraction * scale) * term for fraction, (_, term) in zip(fractions, self.cost, strict=True)))
-        return float(scale)
+    def minimise_cost(self) -> None:
+        """Make the gathered cost the objective."""
+        scale = whole_scale([weight for weight, _ in self.cost])
+        self.model.minimize(sum(round(weight * scale) * term for weight, term in self.cost))
 
 
-def _gcd(a: int, b: int) -> int:
-    return a if b == 0 else _gcd(b, a % b)
+def whole_scale(weights: list[float]) -> float:
+    """What to multiply weights by for CP-SAT, which wants whole numbers: exact up to 15 digits in all, rounded beyond.
+
+    >>> whole_scale([1, 2.5]), whole_scale([0.25, 1e6])
+    (10.0, 100.0)
+    """
+    digits = max((-int(Decimal(repr(float(weight))).normalize().as_tuple().exponent) for weight in weights), default=0)
+    room = 15 - floor(log10(sum(weights))) if weights else 0
+    return float(10.0 ** min(max(digits, 0), room))

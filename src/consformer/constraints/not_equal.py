@@ -65,7 +65,8 @@ class NotEqual(Constraint):
     def check(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         ends = values[self.members.numpy().reshape(-1, 2)]
         differ = np.diff(ends, axis=1)[:, 0] != 0
-        return np.where(self.equal.numpy(), differ, ~differ).astype(np.int64)
+        violated: NDArray[np.bool_] = np.where(self.equal.numpy(), differ, ~differ)
+        return violated.astype(np.int64)
 
     def post(self, cp: CpVariables) -> None:
         rows = zip(self.left.tolist(), self.right.tolist(), self.equal.tolist(), self.soft.tolist(), self.weight.tolist(), strict=True)

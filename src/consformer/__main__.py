@@ -1,0 +1,5 @@
+"""`python -m consformer`."""
+
+from consformer.cli import main
+
+main()

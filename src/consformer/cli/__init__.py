@@ -1,0 +1,5 @@
+"""The `consformer` command."""
+
+from consformer.cli.app import main
+
+__all__ = ["main"]

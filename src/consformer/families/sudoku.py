@@ -1,0 +1,180 @@
+"""Sudoku: every value once in each row, column and box of an N×N board, N = 4, 9, 16 or 25."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from consformer.constraints.all_different import AllDifferent
+from consformer.csp import CSP
+from consformer.errors import InputError, ModelError
+from consformer.families import sudoku_boards as boards
+from consformer.families.base import Family, Params, entries, setting
+from consformer.families.drawing import View
+from consformer.formats.payloads import Board
+
+_GIVENS = {2: (6, 8), 3: (31, 42), 4: (98, 133), 5: (239, 324)}  # the paper's on 9×9, others in proportion
+_FEWEST = {2: 4, 3: 22, 4: 105, 5: 330}  # givens with which a board with one solution is found within seconds
+
+
+@dataclass(frozen=True)
+class SudokuParams(Params):
+    """How Sudoku boards are drawn."""
+
+    box: int = setting(3, "size of a box: 2, 3, 4 or 5 for boards of 4, 9, 16 or 25 rows")
+    givens: tuple[int, int] | None = setting(None, "range of the number of given cells; default 31 to 42 on 9×9, in proportion on others")
+    unique: bool = setting(False, "give every board exactly one solution")
+
+    def __post_init__(self) -> None:
+        if self.box not in _GIVENS:
+            raise ModelError(f"sudoku parameter 'box' must be 2, 3, 4 or 5, not {self.box}")
+        low, high = self.range
+        if low < 0 or high > self.box**4:
+            raise ModelError(f"sudoku parameter 'givens' must lie within 0 and {self.box**4}, not {low} to {high}")
+        if self.unique and low < _FEWEST[self.box]:
+            fewest, size = _FEWEST[self.box], self.box**2
+            raise ModelError(f"sudoku: boards of {size}×{size} with one solution are drawn with {fewest} givens or more, not {low}")
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """The range of the number of givens, default filled in."""
+        if self.givens is not None:
+            return self.givens
+        low, high = _GIVENS[self.box]
+        fewest = _FEWEST[self.box] if self.unique else 0
+        return max(low, fewest), max(high, fewest)
+
+
+@lru_cache(maxsize=4)
+def template(box: int) -> CSP:
+    """The empty board: rows, columns and boxes all different. All boards share its constraints and its graph.
+
+    >>> template(2).n, template(2).m, len(template(2).constraints[0])
+    (16, 4, 12)
+    """
+    size = box * box
+    units = torch.tensor(boards.units(box))  # [N²,3]
+    cells = torch.arange(size * size)
+    group, order = torch.sort(units.T.reshape(-1), stable=True)
+    csp = CSP(
+        domain=torch.ones(size * size, size, dtype=torch.bool),
+        given=torch.full((size * size,), -1),
+        positions=torch.stack([cells // size, cells % size], 1),
+        constraints=(
+            AllDifferent(
+                members=cells.repeat(3)[order],
+                group=group,
+                weight=torch.ones(3 * size, dtype=torch.float64),
+                soft=torch.zeros(3 * size, dtype=torch.bool),
+            ),
+        ),
+        value_labels=tuple(range(1, size + 1)),
+        variable_labels=tuple(_cell(index, size) for index in range(size * size)),
+        family="sudoku",
+        info={"box": box},
+    )
+    _ = csp.graph, csp.soft_scale, csp.energy_weights  # made now, so that `with_given` hands them on
+    return csp
+
+
+class Sudoku(Family[SudokuParams]):
+    """Boards with random givens, by default 31 to 42 of them (the paper's).
+
+    Drawn without `unique`, up to four boards of a batch are symmetric images of one solved grid (relabelled, bands, rows, stacks and
+    columns shuffled, transposed), with other cells given. That takes 0.1 ms a board (see docs/data.md).
+    """
+
+    name = "sudoku"
+    params = SudokuParams
+    accepts = (Board,)
+
+    def _draw(self, rng: np.random.Generator, count: int, params: SudokuParams) -> list[CSP]:
+        if count == 0:
+            return []
+        low, high = params.range
+        counts = rng.integers(low, high, size=count, endpoint=True)
+        if params.unique:
+            grids = boards.unique_boards(params.box, counts, rng)
+        else:
+            grids = boards.masked(boards.filled_grids(params.box, count, rng), counts, rng)
+        blank = template(params.box)
+        return [blank.with_given(given) for given in torch.from_numpy(grids).view(count, -1)]
+
+    def _build(self, payload: Board, **options: Any) -> CSP:
+        size = len(payload.cells)
+        clash = find_clash(payload.cells)
+        if clash is not None:
+            one, two, unit = clash
+            value = int(payload.cells.reshape(-1)[one]) + 1
+            raise InputError(
+                f"{_cell(one, size)} and {_cell(two, size)} are both {value}, in the same {unit}; one of them must go", line=payload.line
+            )
+        return template(round(size**0.5)).with_given(torch.from_numpy(payload.cells.reshape(-1).astype(np.int64)))
+
+    def fits(self, csp: CSP) -> bool:
+        box = csp.info.get("box")
+        return box in _GIVENS and csp.n == box**4 and csp.m == box**2
+
+    def view(self, csp: CSP, values: Sequence[int] | None = None) -> View:
+        shown, size = entries(csp, values), csp.m
+        return {"type": "grid", "box": csp.info["box"], "rows": [shown[start : start + size] for start in range(0, csp.n, size)]}
+
+    def answer(self, csp: CSP, values: Sequence[int]) -> dict[str, Any]:
+        grid = (np.array(values).reshape(csp.m, csp.m) + 1).tolist()
+        return {"board": line_of(values, csp.m), "grid": grid}
+
+    def pack(self, csp: CSP) -> Any:
+        return line_of(csp.given.tolist(), csp.m)
+
+    def unpack(self, data: Any) -> CSP:
+        cells = data.split() if " " in data else data.replace(".", "0")
+        given = torch.tensor([int(cell) - 1 for cell in cells])
+        return template(round(len(given) ** 0.25)).with_given(given)
+
+    def write(self, csps: Sequence[CSP]) -> str:
+        """One board a line."""
+        return "".join(line_of(csp.given.tolist(), csp.m) + "\n" for csp in csps)
+
+    def solutions(self, csps: Sequence[CSP], values: Sequence[Sequence[int]]) -> str:
+        """One filled board a line."""
+        return "".join(line_of(own, csp.m) + "\n" for csp, own in zip(csps, values, strict=True))
+
+
+def line_of(cells: Sequence[int], size: int) -> str:
+    """A board as text: characters up to 9×9, with "." for a blank; blank-separated numbers on larger boards, with 0.
+
+    >>> line_of([0, 1, -1, 3] * 4, 4)
+    '12.412.412.412.4'
+    """
+    if size <= 9:
+        return "".join("." if value < 0 else str(value + 1) for value in cells)
+    return " ".join(str(value + 1) for value in cells)
+
+
+def find_clash(cells: NDArray[np.int64]) -> tuple[int, int, str] | None:
+    """Two cells of a row, column or box that hold the same value, the first such pair in reading order; None when there is none.
+
+    >>> find_clash(np.array([[0, -1, -1, 0], *[[-1] * 4] * 3]))
+    (0, 3, 'row')
+    """
+    size = len(cells)
+    units = boards.units(round(size**0.5))
+    seen: dict[tuple[int, int], int] = {}
+    for cell, value in enumerate(cells.reshape(-1).tolist()):
+        if value < 0:
+            continue
+        for unit in units[cell]:
+            if (unit, value) in seen:
+                return seen[unit, value], cell, ("row", "column", "box")[unit // size]
+            seen[unit, value] = cell
+    return None
+
+
+def _cell(index: int, size: int) -> str:
+    return f"r{index // size + 1}c{index % size + 1}"

@@ -1,0 +1,113 @@
+"""Attention over a constraint graph, in two ways with one result.
+
+*Dense*: every instance of a union is padded to the widest and attends under a mask; cost grows with instances x widest^2.
+*Sparse*: every edge is looked at by itself; cost grows with variables + edges. `Layout.of` takes the cheaper one.
+
+Rows: whatever attends independently of each other (candidates, values, heads) lies side by side in R rows of width d, so a
+network keeps its state as [n, R, d] from start to end and nothing is transposed in between.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from consformer.constraints.base import segment_sum
+from consformer.graph import Graph
+
+Relation = Literal["none", "learned", "mask"]
+
+# One edge of the sparse path costs as much as this many pairs of the dense one, and a pair of tiny instances never matters.
+# Measured by `python benchmarks/attention.py`, which prints the break-even density.
+SPARSE_EDGE_COST = 12.0
+# Numbers held at once by the sparse path; rows are worked off in portions of this size, so memory grows with edges, not with rows.
+SPARSE_PORTION = 1 << 24
+
+
+class Layout(ABC):
+    """How the variables of a graph are laid out while a network works on them."""
+
+    @staticmethod
+    def of(graph: Graph, relation: Relation = "mask") -> Layout:
+        """The cheaper layout for this graph. Only masked attention can be sparse: the other two look at all pairs."""
+        pairs = len(graph.sizes) * graph.widest**2
+        if relation == "mask" and SPARSE_EDGE_COST * graph.edges.shape[1] < pairs:
+            return SparseLayout(graph)
+        return DenseLayout(graph, relation)
+
+    @abstractmethod
+    def enter(self, x: Tensor) -> Tensor:
+        """[n, ...] -> [rows of the layout, ...]."""
+
+    @abstractmethod
+    def leave(self, x: Tensor) -> Tensor:
+        """[rows of the layout, ...] -> [n, ...]."""
+
+    @abstractmethod
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, penalty: Tensor | None = None) -> Tensor:
+        """Softmax attention of [rows, R, d] along the graph; `penalty` (a scalar <= 0) is added for pairs without an edge."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseLayout(Layout):
+    graph: Graph
+    relation: Relation = "mask"
+
+    def enter(self, x: Tensor) -> Tensor:
+        slots = self.graph.slots
+        if slots is None:
+            return x
+        padded = x.new_zeros(len(self.graph.sizes) * self.graph.widest, *x.shape[1:])
+        return padded.index_copy(0, slots, x)
+
+    def leave(self, x: Tensor) -> Tensor:
+        slots = self.graph.slots
+        return x if slots is None else x.index_select(0, slots)
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, penalty: Tensor | None = None) -> Tensor:
+        graph = self.graph
+        instances, width = len(graph.sizes), graph.widest
+        q, k, v = (x.view(instances, width, *x.shape[1:]).transpose(1, 2) for x in (q, k, v))  # (B, R, w, d), nothing is copied
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=self._bias(penalty))
+        return out.transpose(1, 2).reshape(instances * width, *out.shape[1:2], out.shape[3])
+
+    def _bias(self, penalty: Tensor | None) -> Tensor:
+        graph = self.graph
+        if self.relation == "mask":
+            return graph.bias[:, None]  # (B, 1, w, w)
+        bias = torch.zeros(graph.mask.shape) if penalty is None else torch.where(graph.mask, 0.0, penalty)
+        inside = torch.arange(graph.widest) < torch.tensor(graph.sizes)[:, None]  # (B, w): padding is never looked at
+        return bias.masked_fill(~inside[:, None, :] & ~graph.mask, float("-inf"))[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseLayout(Layout):
+    graph: Graph
+
+    def enter(self, x: Tensor) -> Tensor:
+        return x
+
+    def leave(self, x: Tensor) -> Tensor:
+        return x
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, penalty: Tensor | None = None) -> Tensor:
+        assert penalty is None, "pairs without an edge are never looked at here"
+        portion = max(1, SPARSE_PORTION // (self.graph.edges.shape[1] * q.shape[2]))
+        parts = zip(q.split(portion, 1), k.split(portion, 1), v.split(portion, 1), strict=True)  # type: ignore[no-untyped-call]
+        return torch.cat([self._attend(*part) for part in parts], 1)
+
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        to, source = self.graph.edges
+        n, rows, width = q.shape
+        logits = (q.index_select(0, to) * k.index_select(0, source)).sum(-1) * width**-0.5  # [E,R]
+        highest = logits.new_full((n, rows), float("-inf"))
+        highest.scatter_reduce_(0, to[:, None].expand_as(logits), logits.detach(), "amax")
+        share = torch.exp(logits - highest.index_select(0, to))
+        total = segment_sum(share, to, n)  # [n,R]
+        mixed = (share[..., None] * v.index_select(0, source)).flatten(1)  # [E,R*d]
+        return segment_sum(mixed, to, n).view(n, rows, width) / total[..., None]

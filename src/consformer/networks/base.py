@@ -1,0 +1,58 @@
+"""What search and training know of a network."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, fields
+from typing import Any, ClassVar
+
+from torch import Tensor, nn
+
+from consformer.csp import CSP
+from consformer.errors import CheckpointError, UnknownNameError
+
+MASKED = -1e9  # logit of a value outside the domain: its probability is exactly 0, and 0 * log 0 stays finite
+
+
+class Network(nn.Module, ABC):
+    """Proposes values. A network never sees a family, only a CSP; subclassing registers the architecture under its name."""
+
+    architecture: ClassVar[str]
+    config_type: ClassVar[type[Any]]  # a frozen dataclass of plain settings
+    registry: ClassVar[dict[str, type[Network]]] = {}
+
+    def __init__(self, config: Any) -> None:
+        super().__init__()
+        self.config = config
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        Network.registry[cls.architecture] = cls
+
+    @abstractmethod
+    def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
+        """Logits for the variables of the subset at the temperature: [K,n], [K,n] bool, [K,instances] -> [K,n,m].
+
+        Values outside a variable's domain get `MASKED`. What is said of variables outside the subset has no meaning.
+        """
+
+    def check_fit(self, csp: CSP) -> None:
+        """Raise `CheckpointError` when this network cannot be used on the problem."""
+
+    def config_dict(self) -> dict[str, Any]:
+        return asdict(self.config)
+
+    @staticmethod
+    def build(architecture: str, config: dict[str, Any]) -> Network:
+        """A network from plain settings, with fresh weights."""
+        if architecture not in Network.registry:
+            raise UnknownNameError("network architecture", architecture, Network.registry)
+        cls = Network.registry[architecture]
+        known = {item.name for item in fields(cls.config_type)}
+        for name in config:
+            if name not in known:
+                raise UnknownNameError(f"setting of the {architecture} network", name, known)
+        try:
+            return cls(cls.config_type(**config))
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise CheckpointError(f"these settings make no {architecture} network: {error}") from error

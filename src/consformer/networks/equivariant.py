@@ -1,0 +1,132 @@
+"""The any-CSP network: one small state per (variable, value), the same weights for every value.
+
+It knows no value names, no number of values, no variable indices and no problem family: constraints reach it through the
+constraint graph (who attends to whom) and through `CSP.conflicts` (what each value would cost). Permuting the values permutes the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from consformer.csp import CSP
+from consformer.networks.attention import Layout
+from consformer.networks.base import MASKED, Network
+
+FEATURES = 11
+HIGHEST_CONFLICT = 4.0  # more is all the same: too many
+
+
+@dataclass(frozen=True)
+class EquivariantConfig:
+    """Settings of the any-CSP network."""
+
+    width: int = 32
+    layers: int = 7
+    heads: int = 2
+    expand: int = 2
+
+
+class EquivariantNetwork(Network):
+    architecture = "equivariant"
+    config_type = EquivariantConfig
+    config: EquivariantConfig
+
+    def __init__(self, config: EquivariantConfig) -> None:
+        super().__init__(config)
+        self.inputs = nn.Linear(FEATURES, config.width)
+        self.blocks = nn.ModuleList([Block(config) for _ in range(config.layers)])
+        self.norm = nn.LayerNorm(config.width)
+        self.head = nn.Linear(config.width, 1)
+        nn.init.zeros_(self.head.weight)  # untrained, the network is parallel Gibbs sampling
+        self.skip = nn.Parameter(torch.tensor([1.0, 0.3]))
+
+    def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
+        current = csp.one_hot(values)  # [K,n,m]
+        outside, inside, floor = conflict_inputs(csp, current, subset)
+        warmth = temperature[:, csp.instance]  # [K,n]
+        features = _features(csp, current, subset, outside, inside, floor, warmth)  # [n,K,m,F]
+        layout = Layout.of(csp.graph)
+        allowed = layout.enter(csp.domain)[:, None, :, None]  # [rows,1,m,1]
+        h = layout.enter(self.inputs(features))  # [rows,K,m,c]
+        for block in self.blocks:
+            h = block(h, allowed, layout)
+        head = layout.leave(self.head(self.norm(h)))[..., 0].transpose(0, 1)  # [K,n,m]
+        logits = (head - self.skip[0] * outside - self.skip[1] * inside) / warmth[..., None]
+        return logits.masked_fill(~csp.domain, MASKED)
+
+
+class Block(nn.Module):
+    """Attention over the variables, for each value by itself; then a feed-forward that also sees the other values of the variable."""
+
+    def __init__(self, config: EquivariantConfig) -> None:
+        super().__init__()
+        width = config.width
+        self.heads = config.heads
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        hidden = config.expand * width
+        # The norms have shifts of their own, and a bias costs a pass over memory: no bias here. For the same reason ReLU, not GELU.
+        self.query, self.key, self.value, self.out = (nn.Linear(width, width, bias=False) for _ in range(4))
+        self.up, self.down = nn.Linear(width, hidden, bias=False), nn.Linear(hidden, width, bias=False)
+        self.others = nn.Linear(2 * width, hidden, bias=False)
+
+    def forward(self, h: Tensor, allowed: Tensor, layout: Layout) -> Tensor:
+        rows, pool, m, width = h.shape
+        x = self.norm1(h)
+        q, k, v = (f(x).view(rows, pool * m * self.heads, width // self.heads) for f in (self.query, self.key, self.value))
+        h = h + self.out(layout.attend(q, k, v).view(rows, pool, m, width))
+        x = self.norm2(h)
+        others = self.others(_over_values(x, allowed))[:, :, None]  # [rows,K,1,e*c]
+        return h + self.down(torch.relu(self.up(x) + others))
+
+
+def _over_values(x: Tensor, allowed: Tensor) -> Tensor:
+    """Mean and maximum over the values a variable may take: [rows,K,m,c] -> [rows,K,2c]."""
+    if bool(allowed.all()):
+        return torch.cat([x.mean(2), x.amax(2)], -1)
+    count = allowed.sum(2).clamp(min=1)  # padding has none
+    highest = x.masked_fill(~allowed, MASKED).amax(2)
+    return torch.cat([(x * allowed).sum(2) / count, highest.clamp(min=-HIGHEST_CONFLICT * 10)], -1)
+
+
+def conflict_inputs(csp: CSP, current: Tensor, subset: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """What each value costs: with the subset yet undecided, and what the subset's present values add; each [K,n,m].
+
+    Undecided means drawn uniformly from the domains. Both are counted from the cheapest value of the variable on; the
+    third result [K,n,1] is what that one costs before the subset is decided.
+    """
+    uniform = csp.domain / csp.domain.sum(1, keepdim=True)
+    undecided = torch.where(subset[..., None], uniform, current)
+    both = csp.conflicts(torch.cat([undecided, current]))
+    marginal, every = both.split(len(current))  # type: ignore[no-untyped-call]
+    present = every - marginal
+    floor = _cheapest(marginal, csp.domain)
+    return marginal - floor, present - _cheapest(present, csp.domain), floor
+
+
+def _cheapest(cost: Tensor, domain: Tensor) -> Tensor:
+    return cost.masked_fill(~domain, -MASKED).amin(-1, keepdim=True)
+
+
+def _features(csp: CSP, current: Tensor, subset: Tensor, outside: Tensor, inside: Tensor, floor: Tensor, warmth: Tensor) -> Tensor:
+    """[n,K,m,F]: everything the network is told about a variable and a value."""
+    open_values = csp.domain & (csp.free[:, None] | (current[0] > 0))  # a fixed variable has one value left
+    per_variable = [
+        subset,
+        (~csp.free).expand_as(subset),
+        floor[..., 0].clamp(max=HIGHEST_CONFLICT),
+        torch.log1p(csp.graph.degree.float()).expand_as(warmth) / 3,
+        warmth.log(),
+        0.25 / warmth,
+    ]
+    per_value = [
+        current,
+        open_values.expand_as(current),
+        outside.clamp(-HIGHEST_CONFLICT, HIGHEST_CONFLICT),
+        inside.clamp(-HIGHEST_CONFLICT, HIGHEST_CONFLICT),
+        outside < 0.5,
+    ]
+    columns = [x[..., None].expand_as(current) for x in per_variable] + per_value
+    return torch.stack([x.transpose(0, 1).to(current.dtype) for x in columns], -1)

@@ -1,0 +1,82 @@
+"""Result: what a solve gives back; only ever built after the independent checker has looked at the values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from consformer import checker
+from consformer.csp import CSP, Label
+
+if TYPE_CHECKING:
+    from consformer.modeling import VariableArray
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a solve cost and how it went."""
+
+    iterations: int
+    seconds: float
+    network: str
+    seed: int
+    history: tuple[tuple[float, int, float], ...] = ()  # (seconds, violations, soft cost) at each improvement
+
+
+@dataclass(frozen=True)
+class Result:
+    """The best assignment that was found, judged."""
+
+    csp: CSP
+    assignment: tuple[int, ...]  # value indices
+    verdict: checker.Verdict
+    effort: Effort
+
+    @staticmethod
+    def judged(csp: CSP, assignment: Sequence[int], effort: Effort) -> Result:
+        """Have the checker look, then build."""
+        return Result(csp, tuple(assignment), checker.check(csp, assignment), effort)
+
+    @property
+    def status(self) -> str:
+        """`solved` when every hard constraint holds, else `unsolved`."""
+        return "solved" if self.verdict.solved else "unsolved"
+
+    @property
+    def solved(self) -> bool:
+        return self.verdict.solved
+
+    @property
+    def violations(self) -> int:
+        return self.verdict.violations
+
+    @property
+    def objective(self) -> float | None:
+        """Value of the soft constraints (MAXCUT: the cut); None when there are none."""
+        return self.verdict.objective
+
+    @property
+    def values(self) -> list[Label]:
+        """The value of every variable as the user calls it."""
+        return [self.csp.value_labels[value] for value in self.assignment]
+
+    def __getitem__(self, variables: VariableArray) -> Any:
+        """The values of an array of a `Model`'s variables, in its shape."""
+        return variables.of(self.values)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data for `--json`."""
+        objective = self.objective
+        return {
+            "status": self.status,
+            "family": self.csp.family,
+            "values": self.values,
+            "violations": self.violations,
+            "broken": list(self.verdict.broken),
+            "objective": int(objective) if objective is not None and objective == int(objective) else objective,
+            "iterations": self.effort.iterations,
+            "seconds": round(self.effort.seconds, 4),
+            "network": self.effort.network,
+            "seed": self.effort.seed,
+        }

@@ -1,0 +1,1 @@
+"""Search: which variables to update, how values are drawn, and the loop around the network."""

@@ -1,0 +1,126 @@
+"""The pool: candidates of the problems in work, what they are worth, and who comes and goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from consformer.csp import CSP
+
+
+@dataclass
+class Batch:
+    """The problems in work as one union, with K candidates of each."""
+
+    csp: CSP
+    members: list[int]  # which problem each instance is
+    values: Tensor  # [K,n]
+    age: Tensor  # [I] iterations done
+    best_key: Tensor  # [I] of the incumbent
+    candidate_key: Tensor  # [K,I] best of each candidate since it started
+    stale: Tensor  # [K,I] iterations since then
+    violations: Tensor  # [K,I]
+    cost: Tensor  # [K,I]
+    done: Tensor  # [I]
+    optimising: Tensor  # [I] has soft constraints: better is always possible
+    heavy: Tensor  # [I] more than all soft constraints together: what one hard violation weighs in a key
+    movable: Tensor  # [I] has a free variable
+    spans: list[tuple[int, int]]
+
+    @staticmethod
+    def start(problems: Sequence[CSP], members: list[int], pool: int, generator: torch.Generator) -> Batch:
+        csp = CSP.union(problems)
+        values = csp.random_values(pool, generator)
+        count = len(csp.instances)
+        batch = Batch(
+            csp=csp,
+            members=members,
+            values=values,
+            age=torch.zeros(count, dtype=torch.int64),
+            best_key=torch.full((count,), float("inf"), dtype=torch.float64),
+            candidate_key=torch.full((pool, count), float("inf"), dtype=torch.float64),
+            stale=torch.zeros(pool, count, dtype=torch.int64),
+            violations=torch.zeros(pool, count, dtype=torch.int64),
+            cost=torch.zeros(pool, count, dtype=torch.float64),
+            done=torch.zeros(count, dtype=torch.bool),
+            **_facts(csp),
+        )
+        batch.judge()
+        return batch
+
+    def judge(self) -> None:
+        """Evaluate the candidates and how long ago each improved."""
+        self.violations = self.csp.violations(self.values)
+        self.cost = self.csp.cost(self.values) if bool(self.optimising.any()) else torch.zeros(self.violations.shape, dtype=torch.float64)
+        key = self._key()
+        improved = key < self.candidate_key
+        self.candidate_key = torch.where(improved, key, self.candidate_key)
+        self.stale = torch.where(improved, 0, self.stale + 1)
+
+    def _key(self) -> Tensor:
+        """[K,I] smaller is better: hard violations first, then soft cost."""
+        return self.violations * self.heavy + self.cost
+
+    def best(self) -> tuple[Tensor, Tensor]:
+        """[I] the best candidate of each instance, and its key."""
+        key, index = self._key().min(0)
+        return index, key
+
+    def restart(self, patience: int, generator: torch.Generator) -> None:
+        """Candidates without progress start anew from a random assignment."""
+        frozen = self.stale >= patience
+        if bool(frozen.any()):
+            fresh = self.csp.random_values(len(self.values), generator)
+            self.values = torch.where(frozen[:, self.csp.instance], fresh, self.values)
+            self.candidate_key[frozen] = float("inf")
+            self.stale[frozen] = 0
+
+    def only(self, keep: list[int]) -> Batch:
+        """The batch without the other instances."""
+        if len(keep) == len(self.members):
+            return self
+        csp = CSP.union([self.csp.instances[i] for i in keep])
+        values = torch.cat([self.values[:, start:end] for start, end in (self.spans[i] for i in keep)], 1)
+        pick = torch.tensor(keep)
+        return Batch(
+            csp=csp,
+            members=[self.members[i] for i in keep],
+            values=values,
+            age=self.age[pick],
+            best_key=self.best_key[pick],
+            done=self.done[pick],
+            **{name: getattr(self, name)[:, pick] for name in ("candidate_key", "stale", "violations", "cost")},
+            **_facts(csp),
+        )
+
+    def joined(self, other: Batch) -> Batch:
+        """Two batches as one."""
+        csp = CSP.union([self.csp, other.csp])
+        first = {name: torch.cat([getattr(self, name), getattr(other, name)]) for name in ("age", "best_key", "done")}
+        second = {
+            name: torch.cat([getattr(self, name), getattr(other, name)], 1)
+            for name in ("values", "candidate_key", "stale", "violations", "cost")
+        }
+        return Batch(csp=csp, members=self.members + other.members, **first, **second, **_facts(csp))
+
+
+def _facts(csp: CSP) -> dict[str, Any]:
+    """What a batch needs to know of its instances."""
+    optimising, heavy, movable, spans, end = [], [], [], [], 0
+    for part in csp.instances:
+        soft = sum(float((c.weight * c.soft * c.sizes**2).sum()) for c in part.constraints)
+        optimising.append(soft > 0)
+        heavy.append(soft + 1)
+        movable.append(bool(part.free.any()))
+        spans.append((end, end + part.n))
+        end += part.n
+    return {
+        "optimising": torch.tensor(optimising),
+        "heavy": torch.tensor(heavy, dtype=torch.float64),
+        "movable": torch.tensor(movable),
+        "spans": spans,
+    }

@@ -1,0 +1,174 @@
+"""The loop: select, propose, decode, check, again, for many problems and many candidates of each at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from consformer.csp import CSP
+from consformer.networks.base import Network
+from consformer.search.decode import DECODERS
+from consformer.search.pool import Batch
+from consformer.search.schedule import Fixed, Schedule
+from consformer.search.select import uniform_subset
+
+# (variable, value) pairs in the network at once, over all candidates: enough to keep it busy, little enough for memory.
+PAIRS_AT_ONCE = 60_000
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How to refine."""
+
+    iterations: int | None = None  # per problem
+    time_limit: float | None = None  # seconds, for the whole call
+    pool: int = 1  # candidates of each problem
+    p: Schedule = field(default_factory=lambda: Fixed(0.8))
+    temperature: Schedule = field(default_factory=lambda: Fixed(0.25))
+    decode: str = "sample"
+    restart: int | None = None  # a candidate that has not improved for so many iterations starts anew
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Event:
+    """What an iteration brought."""
+
+    iteration: int
+    seconds: float
+    total: int  # problems
+    finished: int  # problems that are solved or out of iterations
+    solved: int
+    violations: int  # least hard violation among the candidates of the problem furthest from solved, of those in work
+    cost: float  # soft cost of that candidate
+
+
+@dataclass
+class Incumbent:
+    """The best assignment of a problem so far."""
+
+    values: list[int]
+    violations: int
+    cost: float
+    iterations: int
+    seconds: float  # when it was found
+    finished: bool = False
+
+
+class Refinement:
+    """A running search over problems; iterate over it for an `Event` per iteration, look into `incumbents` at any time."""
+
+    def __init__(self, problems: Sequence[CSP], network: Network, settings: SearchSettings) -> None:
+        self.problems, self.network, self.settings = problems, network, settings
+        self.generator = torch.Generator().manual_seed(settings.seed)
+        self.decode = DECODERS[settings.decode]
+        self.incumbents: list[Incumbent | None] = [None] * len(problems)
+        self.iteration = 0
+        self.history: list[tuple[float, int, float]] = []  # (seconds, violations, cost) whenever the first problem improved
+        self._queue = list(range(len(problems)))[::-1]
+        self._started = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._started
+
+    def __iter__(self) -> Iterator[Event]:
+        batch = self._refill(None)
+        yield self._event(batch)
+        while batch is not None and not self._out_of_time():
+            self._step(batch)
+            self.iteration += 1
+            self._record(batch)
+            yield self._event(batch)
+            if batch.done.any():
+                batch = self._refill(batch)
+
+    def _out_of_time(self) -> bool:
+        return self.settings.time_limit is not None and self.seconds >= self.settings.time_limit
+
+    @torch.no_grad()
+    def _step(self, batch: Batch) -> None:
+        settings, generator, csp = self.settings, self.generator, batch.csp
+        progress = self._progress(batch)
+        p = settings.p(settings.pool, batch.age, progress, generator)
+        temperature = settings.temperature(settings.pool, batch.age, progress, generator)
+        subset = uniform_subset(csp, p, generator)
+        logits = self.network(csp, batch.values, subset, temperature)
+        batch.values = torch.where(subset, self.decode(logits, generator), batch.values)
+        batch.age += 1
+        batch.judge()
+        if settings.restart is not None:
+            batch.restart(settings.restart, generator)
+
+    def _progress(self, batch: Batch) -> Tensor:
+        """[instances] how much of the run is over, by iterations or by time, whichever is further."""
+        by_age = batch.age / self.settings.iterations if self.settings.iterations else torch.zeros(len(batch.age))
+        by_time = self.seconds / self.settings.time_limit if self.settings.time_limit else 0.0
+        return by_age.clamp(by_time, 1.0) if by_time < 1 else torch.ones(len(batch.age))
+
+    def _refill(self, batch: Batch | None) -> Batch | None:
+        """Let finished problems go and new ones in; rebuilding costs, so only when a quarter of the batch would change."""
+        keep = [] if batch is None else torch.nonzero(~batch.done)[:, 0].tolist()
+        if batch is not None and len(keep) > 0.75 * len(batch.members):
+            return batch
+        room = PAIRS_AT_ONCE - (0 if batch is None else sum(batch.csp.instances[i].domain.numel() for i in keep) * self.settings.pool)
+        fresh: list[int] = []
+        while self._queue:
+            size = self.problems[self._queue[-1]].domain.numel() * self.settings.pool
+            if size > room and (keep or fresh):
+                break
+            room -= size
+            fresh.append(self._queue.pop())
+        if not keep and not fresh:
+            return None
+        rebuilt = Batch.start([self.problems[i] for i in fresh], fresh, self.settings.pool, self.generator) if fresh else None
+        if keep:
+            assert batch is not None
+            kept = batch.only(keep)
+            rebuilt = kept if rebuilt is None else kept.joined(rebuilt)
+        assert rebuilt is not None
+        self._record(rebuilt)
+        if bool(rebuilt.done.all()):
+            return self._refill(rebuilt)
+        return rebuilt
+
+    def _record(self, batch: Batch) -> None:
+        """Copy what improved into the incumbents, and note who is finished."""
+        limit = self.settings.iterations
+        best, key = batch.best()
+        solved = (batch.violations.gather(0, best[None])[0] == 0) & ~batch.optimising
+        over = batch.age >= limit if limit is not None else torch.zeros(len(batch.age), dtype=torch.bool)
+        stuck = ~batch.movable  # nothing is free: what is there is all there will be
+        better = key < batch.best_key
+        batch.best_key = torch.minimum(key, batch.best_key)
+        for i in torch.nonzero(better & ~batch.done)[:, 0].tolist():
+            k, (start, end) = int(best[i]), batch.spans[i]
+            self.incumbents[batch.members[i]] = Incumbent(
+                batch.values[k, start:end].tolist(), int(batch.violations[k, i]), float(batch.cost[k, i]), int(batch.age[i]), self.seconds
+            )
+            if batch.members[i] == 0:
+                self.history.append((self.seconds, int(batch.violations[k, i]), float(batch.cost[k, i])))
+        batch.done |= solved | over | stuck
+        for i in range(len(batch.members)):
+            incumbent = self.incumbents[batch.members[i]]
+            if incumbent is not None and not incumbent.finished:
+                incumbent.iterations = int(batch.age[i])
+                incumbent.finished = bool(batch.done[i])
+
+    def _event(self, batch: Batch | None) -> Event:
+        known = [incumbent for incumbent in self.incumbents if incumbent is not None]
+        finished = sum(incumbent.finished for incumbent in known)
+        worst = max(known, key=lambda incumbent: (not incumbent.finished, incumbent.violations, incumbent.cost), default=None)
+        return Event(
+            iteration=self.iteration,
+            seconds=self.seconds,
+            total=len(self.problems),
+            finished=finished,
+            solved=sum(incumbent.violations == 0 for incumbent in known),
+            violations=worst.violations if worst else 0,
+            cost=worst.cost if worst else 0.0,
+        )

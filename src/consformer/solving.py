@@ -1,0 +1,137 @@
+"""`solve`: from a problem to a checked answer."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, overload
+
+from consformer.csp import CSP
+from consformer.errors import ConsformerError
+from consformer.modeling import Model
+from consformer.networks import Network
+from consformer.result import Effort, Result
+from consformer.search.decode import DECODERS
+from consformer.search.refine import Event, Refinement, SearchSettings
+from consformer.search.schedule import parse_schedule
+from consformer.training.checkpoint import Card, load_network
+
+DEFAULT_NETWORK = "any"
+DEFAULT_SECONDS = 10.0
+
+Problem = CSP | Model
+
+
+class Run:
+    """A solve in progress: iterate over it for an `Event` per iteration; `results()` is right at any time.
+
+    >>> from consformer import Model, all_different, refine
+    >>> model = Model()
+    >>> x = model.variables(4, values=range(4))
+    >>> model.add(all_different(x))
+    >>> run = refine([model], iterations=100)
+    >>> for event in run:
+    ...     if event.solved:
+    ...         break
+    >>> run.results()[0].status
+    'solved'
+    """
+
+    def __init__(self, problems: Sequence[Problem], network: Network, name: str, settings: SearchSettings) -> None:
+        self.problems = [problem.compile() if isinstance(problem, Model) else problem for problem in problems]
+        for csp in self.problems:
+            network.check_fit(csp)
+        self.network_name = name
+        self.refinement = Refinement(self.problems, network, settings)
+        self.interrupted = False
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.refinement)
+
+    def results(self) -> list[Result]:
+        """The best of every problem so far, each looked at by the checker."""
+        return [self._result(index) for index in range(len(self.problems))]
+
+    def _result(self, index: int) -> Result:
+        csp, refinement = self.problems[index], self.refinement
+        found = refinement.incumbents[index]
+        seed = refinement.settings.seed
+        if found is None:  # time was over before its turn came: any assignment is the best so far
+            values = csp.random_values(1, refinement.generator)[0].tolist()
+            return Result.judged(csp, values, Effort(0, refinement.seconds, self.network_name, seed))
+        history = tuple(refinement.history) if index == 0 else ()
+        return Result.judged(csp, found.values, Effort(found.iterations, found.seconds, self.network_name, seed, history))
+
+
+def refine(
+    problems: Sequence[Problem],
+    *,
+    network: str | Path | Network = DEFAULT_NETWORK,
+    iterations: int | None = None,
+    time_limit: float | None = None,
+    pool: int = 1,
+    p: float | str | None = None,
+    temperature: float | str | None = None,
+    decode: str | None = None,
+    restart: int | None = None,
+    seed: int = 0,
+) -> Run:
+    """Prepare to solve problems together; nothing happens until the `Run` is iterated over. Settings as for `solve`."""
+    model, card = (network, None) if isinstance(network, Network) else _load(str(network))
+    defaults: dict[str, Any] = {"p": "0.8", "temperature": "0.25", "decode": "sample", "restart": None} | dict(card.search if card else {})
+    decode = decode or defaults["decode"]
+    if decode not in DECODERS:
+        raise ConsformerError(f"decoding {decode!r} is unknown: it can be {' or '.join(DECODERS)}")
+    for what, number in (("pool", pool), ("iterations", iterations), ("restart", restart)):
+        if number is not None and number < (0 if what == "iterations" else 1):
+            raise ConsformerError(f"{what} must be at least {0 if what == 'iterations' else 1}, not {number}")
+    if time_limit is not None and not time_limit >= 0:
+        raise ConsformerError(f"the time limit must be a number of seconds from 0, not {time_limit}")
+    settings = SearchSettings(
+        iterations=iterations,
+        time_limit=DEFAULT_SECONDS if iterations is None and time_limit is None else time_limit,
+        pool=pool,
+        p=parse_schedule(defaults["p"] if p is None else p, high=1.0, what="p"),
+        temperature=parse_schedule(defaults["temperature"] if temperature is None else temperature, what="temperature"),
+        decode=decode,
+        restart=defaults["restart"] if restart is None else restart,
+        seed=seed,
+    )
+    return Run(problems, model, card.name if card else type(model).__name__, settings)
+
+
+@overload
+def solve(problem: Problem, **settings: Any) -> Result: ...
+@overload
+def solve(problem: Sequence[Problem], **settings: Any) -> list[Result]: ...
+def solve(problem: Problem | Sequence[Problem], **settings: Any) -> Result | list[Result]:
+    """Solve one problem, or many together.
+
+    Settings: `network` (name of a shipped one, a file, or a network), `iterations` (per problem) and `time_limit` (seconds, for the
+    whole call; 10 when neither is given), `pool` (candidates refined side by side), `p` (share of variables updated) and `temperature`,
+    each a number or a schedule such as "0.25^1/25", `decode` ("sample" or "greedy"), `restart` (stale candidates start anew after
+    so many iterations), `seed`. Ctrl-C gives what was found until then.
+
+    >>> from consformer import Model, all_different, solve
+    >>> model = Model()
+    >>> x = model.variables((3, 3), values=["a", "b", "c"])
+    >>> for i in range(3):
+    ...     model.add(all_different(x[i, :]), all_different(x[:, i]))
+    >>> result = solve(model)
+    >>> result.status, sorted(result[x][0].tolist())
+    ('solved', ['a', 'b', 'c'])
+    """
+    single = isinstance(problem, CSP | Model)
+    run = refine([problem] if isinstance(problem, CSP | Model) else list(problem), **settings)
+    with contextlib.suppress(KeyboardInterrupt):
+        for _event in run:
+            pass
+    results = run.results()
+    return results[0] if single else results
+
+
+@lru_cache(maxsize=8)
+def _load(name_or_path: str) -> tuple[Network, Card]:
+    return load_network(name_or_path)

@@ -1,0 +1,348 @@
+"""Training: draw problems and random assignments, propose, measure the loss, step; resumable to the bit.
+
+Every random number of step s comes from generators seeded with (seed, s, ...), so a run has no hidden state: weights, optimiser, moving
+average and the step number are all there is to save.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from consformer import datasets, families
+from consformer.csp import CSP
+from consformer.errors import CheckpointError, RecipeError
+from consformer.networks import Network
+from consformer.search.refine import Refinement, SearchSettings
+from consformer.search.schedule import parse_schedule
+from consformer.search.select import uniform_subset
+from consformer.training.checkpoint import Card, read_tensors, save_network, write_tensors
+from consformer.training.loss import loss
+from consformer.training.recipe import Recipe, Task
+
+STATE_FORMAT, STATE_VERSION = "consformer-training-state", 1
+_VALIDATION_SEED = 7_777_777  # apart from every training seed: fresh instances in training come from (seed, step, ...) sequences
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A mini-batch: problems as one union, and what the network is to start from."""
+
+    csp: CSP
+    values: Tensor  # [1,n]
+    subset: Tensor  # [1,n]
+    temperature: Tensor  # [1,instances]
+    generator: torch.Generator
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a step brought; `solved` only after a validation."""
+
+    step: int
+    steps: int
+    loss: float
+    losses: dict[str, float]
+    lr: float
+    samples_per_second: float
+    seconds_left: float
+    minutes: float
+    solved: dict[str, float] | None = None
+
+
+class Trainer:
+    """One training run in one folder: `state.safetensors`, `log.jsonl`, and the network file `NAME.safetensors`."""
+
+    def __init__(self, recipe: Recipe, folder: Path) -> None:
+        self.recipe, self.folder = recipe, folder
+        self.rank, self.world = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(recipe.seed)
+            self.network = Network.build(recipe.network.architecture, dict(recipe.network.config))
+        self.average = {name: tensor.detach().clone() for name, tensor in self.network.state_dict().items()}
+        settings = recipe.optimiser
+        self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
+        self.step = 0
+        self.seconds = 0.0  # of training, over all sittings
+        self.solved: dict[str, float] = {}
+        self._model: nn.Module = nn.parallel.DistributedDataParallel(self.network) if self.world > 1 else self.network
+        self._fixed: dict[int, list[CSP]] = {}
+        for task in recipe.task:
+            families.get(task.family).settings(task.params)  # a wrong parameter is told now, not after an hour
+
+    # --- one step ---------------------------------------------------------------------------------------------
+
+    def train_step(self) -> tuple[float, dict[str, float]]:
+        """Draw a mini-batch of every task, step once; returns the loss and its parts."""
+        self._set_lr()
+        self.optimiser.zero_grad(set_to_none=True)
+        losses: dict[str, float] = {}
+        tasks = self.recipe.task
+        for index, task in enumerate(tasks):
+            sample = self.sample(task, index, self.rank)
+            last = index == len(tasks) - 1
+            with contextlib.nullcontext() if last or self.world == 1 else self._model.no_sync():  # type: ignore[operator]
+                value = self.loss(sample, self._model)
+                value.backward()  # type: ignore[no-untyped-call]
+            losses[f"{task.family}/{index}"] = float(value.detach())
+        if self.recipe.optimiser.clip:
+            nn.utils.clip_grad_norm_(self.network.parameters(), self.recipe.optimiser.clip)
+        self.optimiser.step()
+        self.step += 1
+        self._update_average()
+        return sum(losses.values()), losses
+
+    def loss(self, sample: Sample, model: nn.Module) -> Tensor:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(sample.generator.initial_seed())  # for dropout, which takes no generator
+            logits = model(sample.csp, sample.values, sample.subset, sample.temperature)
+        return loss(sample.csp, logits, sample.values, sample.subset, sample.temperature, self.recipe.loss, sample.generator)
+
+    def sample(self, task: Task, index: int, rank: int) -> Sample:
+        """The mini-batch of a task in this step for the process `rank`."""
+        entropy = np.random.SeedSequence([self.recipe.seed, self.step, index, rank])
+        generator = torch.Generator().manual_seed(int(entropy.generate_state(1, np.uint64)[0] >> 1))
+        csp = CSP.union(self._problems(task, index, rank, np.random.default_rng(entropy)))
+        state, count = self.recipe.state, len(csp.instances)
+        low, high = state.p
+        p = low + (high - low) * torch.rand(1, count, generator=generator)
+        cold, hot = state.temperature
+        temperature = cold * (hot / cold) ** torch.rand(1, count, generator=generator)
+        subset = uniform_subset(csp, p, generator)
+        return Sample(csp, csp.random_values(1, generator), subset, temperature, generator)
+
+    def _problems(self, task: Task, index: int, rank: int, rng: np.random.Generator) -> list[CSP]:
+        if task.instances is None:
+            return families.get(task.family).generate(rng, task.batch, task.params)
+        if index not in self._fixed:
+            self._fixed[index] = datasets.load(task.family, task.instances, self.recipe.seed + 1 + index, task.params)
+        pool = self._fixed[index]
+        batch = task.batch * self.world
+        per_epoch = max(1, len(pool) // batch)
+        epoch, place = divmod(self.step, per_epoch)
+        order = np.random.default_rng([self.recipe.seed, epoch, index]).permutation(len(pool))
+        start = place * batch + rank * task.batch
+        return [pool[i % len(pool)] for i in order[start : start + task.batch]]
+
+    def _set_lr(self) -> None:
+        settings = self.recipe.optimiser
+        share = min(1.0, (self.step + 1) / max(1, settings.warmup))
+        tail = settings.decay * settings.steps
+        if tail:
+            share *= min(1.0, (settings.steps - self.step) / tail)
+        for group in self.optimiser.param_groups:
+            group["lr"] = settings.lr * max(share, 0.0)
+
+    @torch.no_grad()
+    def _update_average(self) -> None:
+        decay = min(self.recipe.optimiser.ema, (1 + self.step) / (10 + self.step))
+        for name, tensor in self.network.state_dict().items():
+            self.average[name].lerp_(tensor, 1 - decay)
+
+    # --- the run ----------------------------------------------------------------------------------------------
+
+    def run(self, *, minutes: float | None = None) -> Iterator[Progress]:
+        """Train until the recipe's steps are done or the minutes over; a `Progress` per step. Saves itself on the way and at the end."""
+        started = time.perf_counter()
+        per_step = sum(task.batch for task in self.recipe.task) * self.world
+        recent: list[float] = []
+        try:
+            while self.step < self.recipe.optimiser.steps:
+                before = time.perf_counter()
+                total, losses = self.train_step()
+                recent = [*recent[-49:], time.perf_counter() - before]
+                self.seconds += recent[-1]
+                solved = self.validate() if self._due(self.recipe.validate_every) else None
+                mean = sum(recent) / len(recent)
+                progress = Progress(
+                    step=self.step,
+                    steps=self.recipe.optimiser.steps,
+                    loss=total,
+                    losses=losses,
+                    lr=self.optimiser.param_groups[0]["lr"],
+                    samples_per_second=per_step / mean,
+                    seconds_left=mean * (self.recipe.optimiser.steps - self.step),
+                    minutes=self.seconds / 60,
+                    solved=solved,
+                )
+                self._log(progress)
+                if self._due(self.recipe.checkpoint_every):
+                    self.save()
+                yield progress
+                if self._agree(minutes is not None and time.perf_counter() - started > 60 * minutes):
+                    break
+        finally:
+            self.save()
+
+    def _due(self, every: int) -> bool:
+        return self.step % every == 0 or self.step == self.recipe.optimiser.steps
+
+    def _agree(self, stop: bool) -> bool:
+        """All processes stop in the same step."""
+        if self.world == 1:
+            return stop
+        flag = torch.tensor([float(stop)])
+        dist.all_reduce(flag)
+        return bool(flag > 0)
+
+    def validate(self) -> dict[str, float]:
+        """Share of the validation problems that the averaged weights solve; the processes share the work."""
+        network = self.averaged_network()
+        search = self.recipe.search
+        self.solved = {}
+        for index, chosen in enumerate(self.recipe.validation):
+            problems = datasets.load(chosen.family, chosen.count, _VALIDATION_SEED + index, chosen.params)
+            settings = SearchSettings(
+                iterations=chosen.iterations,
+                p=parse_schedule(search.p),
+                temperature=parse_schedule(search.temperature),
+                decode=search.decode,
+                restart=search.restart,
+                seed=index,
+            )
+            refinement = Refinement(problems[self.rank :: self.world], network, settings)
+            for _event in refinement:
+                pass
+            count = torch.tensor([float(sum(found is not None and found.violations == 0 for found in refinement.incumbents))])
+            if self.world > 1:
+                dist.all_reduce(count)
+            self.solved[f"{chosen.family}/{index}"] = float(count) / len(problems)
+        return self.solved
+
+    def averaged_network(self) -> Network:
+        """The network with averaged weights."""
+        network = Network.build(self.recipe.network.architecture, dict(self.recipe.network.config))
+        network.load_state_dict(self.average if self.recipe.optimiser.ema else self.network.state_dict())
+        return network.eval()
+
+    # --- files ------------------------------------------------------------------------------------------------
+
+    @property
+    def state_file(self) -> Path:
+        return self.folder / "state.safetensors"
+
+    @property
+    def network_file(self) -> Path:
+        return self.folder / f"{self.recipe.name}.safetensors"
+
+    def save(self) -> None:
+        """Write the state to resume from and the network so far."""
+        if self.rank != 0:
+            return
+        tensors = {f"weights.{name}": tensor.detach() for name, tensor in self.network.state_dict().items()}
+        tensors |= {f"average.{name}": tensor for name, tensor in self.average.items()}
+        for name, parameter in self.network.named_parameters():
+            for key, value in self.optimiser.state.get(parameter, {}).items():
+                tensors[f"optimiser.{name}/{key}"] = torch.as_tensor(value)
+        document = {
+            "format": STATE_FORMAT,
+            "version": STATE_VERSION,
+            "recipe": self.recipe.to_dict(),
+            "world": self.world,
+            "step": self.step,
+            "seconds": self.seconds,
+            "solved": self.solved,
+        }
+        write_tensors(self.state_file, tensors, document)
+        save_network(self.network_file, self.averaged_network(), self.card())
+
+    def resume(self) -> None:
+        """Go on exactly where the saved state stopped."""
+        tensors, document = read_tensors(self.state_file, STATE_FORMAT, STATE_VERSION)
+        mine = json.loads(json.dumps(self.recipe.to_dict()))
+        if document.get("recipe") != mine:
+            changed = [key for key in mine if mine[key] != (document.get("recipe") or {}).get(key)]
+            raise RecipeError(
+                f"{self.state_file} was written by another recipe ({', '.join(changed)} changed); train into another --output folder, or remove this one"
+            )
+        if document.get("world") != self.world:
+            raise RecipeError(f"{self.state_file} was written by {document.get('world')} processes, this run has {self.world}; use as many")
+        try:
+            self.network.load_state_dict(_under(tensors, "weights."))
+            self.average = {name: tensor.clone() for name, tensor in _under(tensors, "average.").items()}
+            saved = _under(tensors, "optimiser.")
+            for name, parameter in self.network.named_parameters():
+                mark = f"{name}/"
+                self.optimiser.state[parameter] = {key.removeprefix(mark): value for key, value in saved.items() if key.startswith(mark)}
+            self.step, self.seconds, self.solved = int(document["step"]), float(document["seconds"]), dict(document["solved"])
+        except (RuntimeError, KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(f"{self.state_file}: does not fit this recipe or is damaged: {error}") from error
+        self._forget_log_after(self.step)
+
+    def card(self) -> Card:
+        """The description that goes into the network file."""
+        problems = [families.get(t.family).generate(np.random.default_rng(0), 1, t.params)[0] for t in self.recipe.task]
+        return Card(
+            name=self.recipe.name,
+            architecture=self.recipe.network.architecture,
+            config=dict(self.network.config_dict()),
+            families=tuple(dict.fromkeys(task.family for task in self.recipe.task)),
+            constraints=tuple(sorted({c.kind for problem in problems for c in problem.constraints})),
+            recipe=self.recipe.to_dict(),
+            training={
+                "steps": self.step,
+                "samples": self.step * self.world * sum(task.batch for task in self.recipe.task),
+                "core_minutes": round(self.seconds / 60 * self.world * torch.get_num_threads(), 1),
+                "machine": _machine(),
+                "date": datetime.now(UTC).date().isoformat(),
+                "commit": _commit(),
+            },
+            results={"validation": self.solved},
+            search=self.recipe.to_dict()["search"],
+        )
+
+    def _log(self, progress: Progress) -> None:
+        if self.rank == 0:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with (self.folder / "log.jsonl").open("a") as file:
+                file.write(json.dumps({**progress.__dict__, "time": datetime.now(UTC).isoformat(timespec="seconds")}) + "\n")
+
+    def _forget_log_after(self, step: int) -> None:
+        """Steps that were done but not saved will be done, and logged, again."""
+        log = self.folder / "log.jsonl"
+        if self.rank == 0 and log.exists():
+            lines = [line for line in log.read_text().splitlines() if _logged_step(line) <= step]
+            log.write_text("".join(f"{line}\n" for line in lines))
+
+
+def _logged_step(line: str) -> float:
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, KeyError, TypeError):  # a line cut short by a crash
+        return float("inf")
+
+
+def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _machine() -> str:
+    model = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model)
+    return f"{model}, {os.cpu_count()} cores"
+
+
+def _commit() -> str | None:
+    """The commit of a source checkout; none in an installed package."""
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "--short", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=5, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.strip()

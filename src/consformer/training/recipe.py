@@ -1,0 +1,178 @@
+"""Recipes: how a network is trained, as dataclasses read from TOML."""
+
+from __future__ import annotations
+
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from consformer.errors import RecipeError, UnknownNameError
+from consformer.training.loss import LossSettings
+
+
+@dataclass(frozen=True)
+class Task:
+    """A family of problems to train on; every step takes one mini-batch of each task."""
+
+    family: str
+    batch: int = 32
+    """instances per step and process"""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """what the family's generator is asked for"""
+    instances: int | None = None
+    """a fixed set of so many instances, in random order, epoch after epoch; none: fresh random ones in every step"""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A fixed set of problems that training is measured on and never sees."""
+
+    family: str
+    count: int = 64
+    params: Mapping[str, Any] = field(default_factory=dict)
+    iterations: int = 30
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    architecture: str = "equivariant"
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StateSettings:
+    """What the network starts from: random assignments, a random subset, a random temperature."""
+
+    p: tuple[float, float] = (0.1, 1.0)
+    """each sample updates every variable with probability p, p drawn uniformly from this range"""
+    temperature: tuple[float, float] = (0.15, 1.0)
+    """drawn log-uniformly from this range for each sample"""
+
+
+@dataclass(frozen=True)
+class OptimiserSettings:
+    steps: int = 10_000
+    lr: float = 2e-3
+    weight_decay: float = 0.01
+    warmup: int = 100
+    """steps of linear warm-up"""
+    decay: float = 0.3
+    """share of the steps, at the end, over which the learning rate falls linearly to 0; 0 keeps it constant"""
+    clip: float = 1.0
+    """largest norm of the gradient; 0: no limit"""
+    ema: float = 0.999
+    """decay of the moving average of the weights, which is what is validated and shipped; 0 switches it off"""
+
+
+@dataclass(frozen=True)
+class SearchDefaults:
+    """How the trained network likes to be used; kept in its file, the default of `solve`."""
+
+    p: str = "0.8"
+    temperature: str = "0.25"
+    decode: str = "sample"
+    restart: int | None = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides what a training run gives."""
+
+    name: str
+    description: str = ""
+    seed: int = 0
+    task: tuple[Task, ...] = ()
+    validation: tuple[Validation, ...] = ()
+    network: NetworkSettings = field(default_factory=NetworkSettings)
+    loss: LossSettings = field(default_factory=LossSettings)
+    state: StateSettings = field(default_factory=StateSettings)
+    optimiser: OptimiserSettings = field(default_factory=OptimiserSettings)
+    search: SearchDefaults = field(default_factory=SearchDefaults)
+    validate_every: int = 250
+    """steps between validations"""
+    checkpoint_every: int = 250
+    """steps between checkpoints"""
+
+    def with_steps(self, steps: int) -> Recipe:
+        """The same recipe, shorter or longer; warm-up and decay keep their proportions."""
+        return replace(self, optimiser=replace(self.optimiser, steps=steps))
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def recipe_names() -> list[str]:
+    """Names of the recipes that ship with the package."""
+    return sorted(entry.name.removesuffix(".toml") for entry in _shipped().iterdir() if entry.name.endswith(".toml"))
+
+
+def load_recipe(name_or_path: str) -> Recipe:
+    """A shipped recipe by name, or one from a TOML file.
+
+    >>> load_recipe("any").network.architecture
+    'equivariant'
+    """
+    if name_or_path in recipe_names():
+        return parse_recipe((_shipped() / f"{name_or_path}.toml").read_text(), name_or_path, name_or_path)
+    path = Path(name_or_path)
+    if path.suffix != ".toml":
+        raise UnknownNameError("recipe", name_or_path, recipe_names())
+    try:
+        return parse_recipe(path.read_text(), path.stem, str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecipeError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def parse_recipe(text: str, name: str, source: str) -> Recipe:
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RecipeError(f"{source}: not valid TOML: {error}") from error
+    recipe: Recipe = _build(Recipe, {"name": name, **document}, source)
+    if not recipe.task:
+        raise RecipeError(f"{source}: a recipe needs at least one [[task]]")
+    return recipe
+
+
+def _shipped() -> Any:
+    return resources.files("consformer") / "recipes"
+
+
+def _build(kind: Any, value: Any, place: str) -> Any:
+    """A dataclass, tuple or plain value of the annotated type from TOML data; errors name the place."""
+    if is_dataclass(kind):
+        if not isinstance(value, dict):
+            raise RecipeError(f"{place}: must be a table, not {value!r}")
+        known = {item.name: item for item in fields(kind)}
+        for name in value:
+            if name not in known:
+                raise RecipeError(f"{place}: {UnknownNameError('setting', name, known)}")
+        hints = typing.get_type_hints(kind)
+        try:
+            return kind(**{name: _build(hints[name], given, f"{place}: {name}") for name, given in value.items()})  # type: ignore[operator]
+        except TypeError as error:
+            raise RecipeError(f"{place}: {error}") from error
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is tuple:
+        if not isinstance(value, list) or (arguments[-1] is not Ellipsis and len(value) != len(arguments)):
+            raise RecipeError(f"{place}: must be a list of {len(arguments)}, not {value!r}")
+        kinds = arguments if arguments[-1] is not Ellipsis else arguments[:1] * len(value)
+        return tuple(_build(inner, item, f"{place}[{i}]") for i, (inner, item) in enumerate(zip(kinds, value, strict=True)))
+    if origin is Literal:
+        if value not in arguments:
+            raise RecipeError(f"{place}: must be one of {', '.join(map(repr, arguments))}, not {value!r}")
+        return value
+    if origin is types.UnionType:
+        return _build(next(a for a in arguments if a is not type(None)), value, place)
+    plain = origin or kind
+    if plain is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    wanted = dict if plain is Mapping or plain is getattr(typing, "Mapping", None) or origin is not None else plain
+    if wanted is not Any and (not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool)):
+        raise RecipeError(f"{place}: must be {wanted.__name__}, not {value!r}")
+    return value
