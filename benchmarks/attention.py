@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
@@ -30,12 +31,13 @@ def main() -> None:
     generator = torch.Generator().manual_seed(0)
     print("  n  degree  rows |  dense ms  sparse ms | an edge costs as much as ... pairs")
     costs = []
-    for n, degree, rows in [(100, 6, 20), (200, 6, 20), (400, 6, 20), (400, 20, 20), (800, 6, 8), (800, 20, 8), (1600, 6, 4), (1600, 20, 4)]:
+    cases = [(100, 6, 20), (200, 6, 20), (400, 6, 20), (400, 20, 20), (800, 6, 8), (800, 20, 8), (1600, 6, 4), (1600, 20, 4)]
+    for n, degree, rows in cases:
         pairs = torch.randint(n, (2, n * degree // 2), generator=generator)
         graph = Graph.of(n, torch.cat([pairs, pairs.flip(0)], 1))
         q, k, v = (torch.randn(n, rows, 16, generator=generator) for _ in range(3))
         dense, sparse = DenseLayout(graph), SparseLayout(graph)
-        slow, fast = milliseconds(lambda d=dense: d.attend(q, k, v)), milliseconds(lambda s=sparse: s.attend(q, k, v))  # type: ignore[misc]
+        slow, fast = milliseconds(partial(dense.attend, q, k, v)), milliseconds(partial(sparse.attend, q, k, v))
         cost = (fast / graph.edges.shape[1]) / (slow / n**2)
         costs.append(cost)
         print(f"{n:>5} {degree:>6} {rows:>5} | {slow:>9.2f} {fast:>10.2f} | {cost:>6.1f}")

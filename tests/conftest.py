@@ -1,6 +1,9 @@
 """Settings for all tests: hypothesis draws the same cases every time, and not too many of them."""
 
+import torch
 from hypothesis import settings
 
-settings.register_profile("quick", max_examples=40, deadline=None, derandomize=True)
+settings.register_profile("quick", max_examples=20, deadline=None, derandomize=True)
 settings.load_profile("quick")
+
+torch.set_num_threads(1)  # tests are tiny, and run side by side: more threads only wait for one another

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from consformer.csp import CSP
+
+MOST_NAMED = 10  # violated constraints put in words
 
 
 @dataclass(frozen=True)
@@ -16,7 +19,7 @@ class Verdict:
 
     violations: int  # of hard constraints
     objective: float | None  # None when the problem has no soft constraints
-    broken: tuple[str, ...]  # the violated hard constraints in words, at most ten of them
+    broken: tuple[str, ...]  # the violated hard constraints in words, at most `MOST_NAMED` of them
 
     @property
     def solved(self) -> bool:
@@ -34,20 +37,25 @@ def check(csp: CSP, values: Sequence[int]) -> Verdict:
     ('all_different of x[0], x[1]',)
     """
     x = np.asarray(values, dtype=np.int64)
-    broken = _outside(csp, x)
-    violations, cost, soft_found = len(broken), 0.0, False
-    if not broken:
-        for constraint in csp.constraints:
-            found, soft = constraint.check(x), constraint.soft.numpy()
-            violations += int(found[~soft].sum())
-            cost += float((found * constraint.weight.numpy())[soft].sum())
-            soft_found |= bool(soft.any())
-            broken += [_describe(csp, constraint.records()[i]) for i in np.flatnonzero((found > 0) & ~soft)[:10]] if found.any() else []
-    objective = (csp.offset - cost if csp.maximise else csp.offset + cost) if soft_found and not _outside(csp, x) else None
-    return Verdict(violations, objective, tuple(broken[:10]))
+    outside = _outside(csp, x)
+    if outside:
+        return Verdict(len(outside), None, tuple(outside[:MOST_NAMED]))
+    violations, cost, soft_found = 0, 0.0, False
+    broken: list[str] = []
+    for constraint in csp.constraints:
+        found, soft = constraint.check(x), constraint.soft.numpy()
+        violations += int(found[~soft].sum())
+        cost += float((found * constraint.weight.numpy())[soft].sum())
+        soft_found |= bool(soft.any())
+        named = np.flatnonzero((found > 0) & ~soft)[: MOST_NAMED - len(broken)]
+        if len(named):
+            records = constraint.records()
+            broken += [_describe(csp, records[i]) for i in named]
+    objective = (csp.offset - cost if csp.maximise else csp.offset + cost) if soft_found else None
+    return Verdict(violations, objective, tuple(broken))
 
 
-def _outside(csp: CSP, x: np.ndarray) -> list[str]:
+def _outside(csp: CSP, x: NDArray[np.int64]) -> list[str]:
     """Values that are no values, outside their domain, or differ from a fixed value."""
     if x.shape != (csp.n,):
         return [f"{csp.n} values are needed, there are {x.size}"]

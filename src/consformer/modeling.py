@@ -376,10 +376,10 @@ class Model:
             wanted = np.broadcast_to(np.asarray(values, dtype=object), variables.shape)
         except ValueError as error:
             raise ModelError(f"values of that shape do not fit variables of shape {variables.shape}") from error
-        given = {}
+        given: dict[int, int] = {}
         for variable, entry in zip(variables.indices.ravel().tolist(), wanted.ravel().tolist(), strict=True):
             if entry is not None and (blank is None or entry != blank):
-                given[variable] = self._value_to_fix(variable, entry)
+                given[variable] = self._value_to_fix(variable, entry, given.get(variable, int(self._given[variable])))
         self._given[list(given)] = list(given.values())
 
     def name(self, variable: int) -> str:
@@ -502,12 +502,11 @@ class Model:
             raise ModelError(f"{label!r} is not a value of these variables: {_listed([self.value_labels[i] for i in offered])}")
         return value
 
-    def _value_to_fix(self, variable: int, entry: object) -> int:
+    def _value_to_fix(self, variable: int, entry: object, before: int) -> int:
         label = _label(entry)
         value = self._labels.get(label)
         if value is None or not self._domain[variable, value]:
             raise ModelError(f"{self.name(variable)} cannot be {label!r}: its values are {self._domain_of(variable)}")
-        before = int(self._given[variable])
         if before not in (-1, value):
             raise ModelError(f"{self.name(variable)} is fixed to {self.value_labels[before]!r} already, not {label!r}")
         return value

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, overload
 
+from consformer.constraints.base import is_number, is_whole
 from consformer.csp import CSP
 from consformer.errors import ConsformerError
 from consformer.modeling import Model
@@ -15,7 +16,7 @@ from consformer.networks import Network
 from consformer.result import Effort, Result
 from consformer.search.decode import DECODERS
 from consformer.search.refine import Event, Refinement, SearchSettings
-from consformer.search.schedule import parse_schedule
+from consformer.search.schedule import COLDEST, parse_schedule
 from consformer.training.checkpoint import Card, load_network
 
 DEFAULT_NETWORK = "any"
@@ -40,12 +41,11 @@ class Run:
     """
 
     def __init__(self, problems: Sequence[Problem], network: Network, name: str, settings: SearchSettings) -> None:
-        self.problems = [problem.compile() if isinstance(problem, Model) else problem for problem in problems]
+        self.problems = [_compiled(problem) for problem in problems]
         for csp in self.problems:
             network.check_fit(csp)
         self.network_name = name
-        self.refinement = Refinement(self.problems, network, settings)
-        self.interrupted = False
+        self.refinement = Refinement(self.problems, network.eval(), settings)
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.refinement)
@@ -81,22 +81,25 @@ def refine(
     """Prepare to solve problems together; nothing happens until the `Run` is iterated over. Settings as for `solve`."""
     model, card = (network, None) if isinstance(network, Network) else _load(str(network))
     defaults: dict[str, Any] = {"p": "0.8", "temperature": "0.25", "decode": "sample", "restart": None} | dict(card.search if card else {})
-    decode = decode or defaults["decode"]
-    if decode not in DECODERS:
+    decode = defaults["decode"] if decode is None else decode
+    if decode not in list(DECODERS):
         raise ConsformerError(f"decoding {decode!r} is unknown: it can be {' or '.join(DECODERS)}")
-    for what, number in (("pool", pool), ("iterations", iterations), ("restart", restart)):
-        if number is not None and number < (0 if what == "iterations" else 1):
-            raise ConsformerError(f"{what} must be at least {0 if what == 'iterations' else 1}, not {number}")
-    if time_limit is not None and not time_limit >= 0:
-        raise ConsformerError(f"the time limit must be a number of seconds from 0, not {time_limit}")
+    restart = defaults["restart"] if restart is None else restart
+    _check_whole("pool", pool, 1)
+    _check_whole("seed", seed, 0)
+    for what, number, least in (("iterations", iterations, 0), ("restart", restart, 1)):
+        if number is not None:
+            _check_whole(what, number, least)
+    if time_limit is not None and not (is_number(time_limit) and time_limit >= 0):
+        raise ConsformerError(f"the time limit must be a number of seconds from 0, not {time_limit!r}")
     settings = SearchSettings(
         iterations=iterations,
         time_limit=DEFAULT_SECONDS if iterations is None and time_limit is None else time_limit,
         pool=pool,
         p=parse_schedule(defaults["p"] if p is None else p, high=1.0, what="p"),
-        temperature=parse_schedule(defaults["temperature"] if temperature is None else temperature, what="temperature"),
+        temperature=parse_schedule(defaults["temperature"] if temperature is None else temperature, low=COLDEST, what="temperature"),
         decode=decode,
-        restart=defaults["restart"] if restart is None else restart,
+        restart=restart,
         seed=seed,
     )
     return Run(problems, model, card.name if card else type(model).__name__, settings)
@@ -132,6 +135,27 @@ def solve(problem: Problem | Sequence[Problem], **settings: Any) -> Result | lis
     return results[0] if single else results
 
 
-@lru_cache(maxsize=8)
+def _compiled(problem: Problem) -> CSP:
+    if isinstance(problem, Model):
+        return problem.compile()
+    if not isinstance(problem, CSP):
+        raise ConsformerError(f"a problem is a Model or a CSP, not {problem!r}")
+    if problem.parts:
+        raise ConsformerError(f"this problem is a union of {len(problem.parts)}; solve them as a list: its `parts`")
+    return problem
+
+
+def _check_whole(what: str, number: object, least: int) -> None:
+    if not is_whole(number) or number < least:
+        raise ConsformerError(f"{what} must be a whole number from {least}, not {number!r}")
+
+
 def _load(name_or_path: str) -> tuple[Network, Card]:
+    path = Path(name_or_path)
+    return _load_version(name_or_path, path.stat().st_mtime_ns if path.is_file() else None)
+
+
+@lru_cache(maxsize=8)
+def _load_version(name_or_path: str, changed: int | None) -> tuple[Network, Card]:
+    """`changed` is part of the key: a file that was trained on is read again."""
     return load_network(name_or_path)

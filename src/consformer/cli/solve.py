@@ -28,9 +28,7 @@ def solve(
         str | None, typer.Option(help="Read it as this family: sudoku, coloring, nurse, maxcut. Default: by the format.")
     ] = None,
     format: Annotated[str | None, typer.Option(help="File format. Default: recognised from the content.")] = None,
-    colors: Annotated[
-        int | None, typer.Option(help="Graph colouring: number of colours. Default: as many as a greedy colouring needs.")
-    ] = None,
+    colors: Annotated[int | None, typer.Option(help="Graph colouring: number of colours. Default: what greedy colouring needs.")] = None,
     network: Annotated[str, typer.Option(help="A shipped network (see `consformer models`) or a .safetensors file.")] = "any",
     pool: Annotated[int, typer.Option(help="Candidates of each problem, refined side by side.")] = 1,
     iterations: Annotated[int | None, typer.Option(help="Most iterations for each problem.")] = None,
@@ -153,17 +151,16 @@ def headline(result: Result) -> str:
         parts.append(f"{result.violations} violated")
     if result.objective is not None:
         parts.append(f"objective {result.objective:g}")
-    parts.append(
-        f"{effort.iterations} iteration{'s' if effort.iterations != 1 else ''}, {effort.seconds:.2f} s, network {effort.network}, seed {effort.seed}"
-    )
+    iterations = f"{effort.iterations} iteration{'s' if effort.iterations != 1 else ''}"
+    parts.append(f"{iterations}, {effort.seconds:.2f} s, network {effort.network}, seed {effort.seed}")
     return " · ".join(parts)
 
 
 def documents(results: list[Result]) -> list[dict[str, Any]]:
     """The JSON documents of `--json`."""
-    from consformer.cli.show import answer
+    from consformer import families
 
-    found = [result.to_json() | {"answer": answer(result.csp, result.assignment)} for result in results]
+    found = [result.to_json() | {"answer": families.of(result.csp).answer(result.csp, result.assignment)} for result in results]
     return found if len(found) == 1 else [{"index": index, **document} for index, document in enumerate(found)]
 
 

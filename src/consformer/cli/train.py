@@ -23,9 +23,7 @@ def train(
     minutes: Annotated[float | None, typer.Option(help="Stop after so many minutes; the next call goes on from there.")] = None,
     seed: Annotated[int | None, typer.Option(help="Another seed than the recipe's.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start anew, even if the folder holds a run to resume.")] = False,
-    tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Also write TensorBoard logs (pip install consformer\\[tensorboard]).")
-    ] = False,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also write TensorBoard logs (extra: tensorboard).")] = False,
     list_recipes: Annotated[bool, typer.Option("--list", help="List the shipped recipes.")] = False,
 ) -> None:
     """Train a network. Interrupt at will: the same command resumes exactly where the last checkpoint was.

@@ -69,7 +69,7 @@ class AllDifferent(Constraint):
                 continue
             for position, left in enumerate(scope):
                 for right in scope[position + 1 :]:
-                    cp.charge(record["weight"], cp.same(left, right))
+                    cp.charge(record.get("weight", 1), cp.same(left, right))
 
     @classmethod
     def examples(cls) -> list[tuple[Record, int, list[int], bool]]:

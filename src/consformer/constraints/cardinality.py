@@ -156,7 +156,7 @@ class Cardinality(Constraint):
                 cp.model.add(off >= count - hits)
             if compare != ">=":
                 cp.model.add(off >= hits - count)
-            cp.charge(record["weight"], off)
+            cp.charge(record.get("weight", 1), off)
 
     @classmethod
     def examples(cls) -> list[tuple[Record, int, list[int], bool]]:

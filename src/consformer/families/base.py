@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import difflib
 import json
+import random
 import types
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
+import torch
+from rich.console import RenderableType
 
 from consformer.csp import CSP
 from consformer.errors import InputError, ModelError, UnknownNameError
@@ -94,7 +96,7 @@ class Family(ABC, Generic[P]):
         """Problems as the text of a file that `formats.read_problems` reads; by default as JSON, one problem a line."""
         from consformer.formats import csp_json  # formats need families
 
-        return csp_json.dumps(csps)
+        return "".join(csp_json.dumps(csp, one_line=True) + "\n" for csp in csps)
 
     def solutions(self, csps: Sequence[CSP], values: Sequence[Sequence[int]]) -> str:
         """Assignments as the text of a file; by default the answers as JSON, one a line."""
@@ -128,7 +130,8 @@ class Family(ABC, Generic[P]):
             return params
         if not isinstance(params, Mapping):
             raise ModelError(f"{self.name}: parameters must be a table of names and values, not {params!r}")
-        hints = _hints(self.params)
+        kept = typing.get_type_hints(self.params)
+        hints = {item.name: kept[item.name] for item in fields(self.params)}
         values = {}
         for key, value in params.items():
             if key not in hints:
@@ -161,6 +164,11 @@ def _what(payload: Any) -> str:
     return {"Board": "a board", "GraphData": "a graph"}.get(type(payload).__name__, "something else")
 
 
+def python_random(rng: np.random.Generator) -> random.Random:
+    """A generator seeded from `rng` for single draws, which Python makes much faster than numpy."""
+    return random.Random(int(rng.integers(2**62)))
+
+
 def entries(csp: CSP, values: Sequence[int] | None) -> list[Entry]:
     """What to show for each variable.
 
@@ -189,12 +197,6 @@ def conflicting(csp: CSP, values: Sequence[int]) -> list[bool]:
         cost = constraint.conflicts(probs, (~constraint.soft).float())
         found |= cost.gather(2, assignment[..., None])[0, :, 0] > 1e-6
     return found.tolist()
-
-
-@lru_cache(maxsize=64)
-def _hints(params: type[Params]) -> dict[str, Any]:
-    hints = typing.get_type_hints(params)
-    return {item.name: hints[item.name] for item in fields(params)}
 
 
 def _coerce(value: Any, hint: Any, what: str) -> Any:

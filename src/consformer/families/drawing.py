@@ -11,6 +11,7 @@ characters (`'` given, `!` in conflict), colour only adds to it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -27,13 +28,16 @@ def terminal(view: View) -> RenderableType:
     """Something that rich prints.
 
     >>> from rich.console import Console
-    >>> cell = {"text": "1", "given": True, "conflict": False}
-    >>> Console().print(terminal({"type": "table", "corner": "", "columns": ["value"], "rows": [{"label": "x", "cells": [[cell]]}]}))
-         value
-     x   1'
+    >>> cells = [{"text": text, "given": text == "1", "conflict": False} for text in "1234"]
+    >>> Console().print(terminal({"type": "grid", "box": 2, "rows": [cells, cells[2:] + cells[:2]]}))
+    +-------+-------+
+    | 1' 2  | 3  4  |
+    | 3  4  | 1' 2  |
+    +-------+-------+
     ' given
     """
-    drawn, shown = {"grid": _grid, "graph": _graph, "table": _table}[view["type"]](view)
+    drawers: dict[str, Callable[[View], tuple[RenderableType, list[Entry]]]] = {"grid": _grid, "graph": _graph, "table": _table}
+    drawn, shown = drawers[view["type"]](view)
     legend = _legend(shown)
     return Group(drawn, legend) if legend else Group(drawn)
 
@@ -57,7 +61,7 @@ def _legend(entries: list[Entry]) -> Text | None:
     return Text("   ".join(used), style="dim") if used else None
 
 
-def _grid(view: View) -> tuple[Text, list[Entry]]:
+def _grid(view: View) -> tuple[RenderableType, list[Entry]]:
     rows: list[list[Entry]] = view["rows"]
     box = view["box"]
     entries = [entry for row in rows for entry in row]
@@ -77,7 +81,7 @@ def _grid(view: View) -> tuple[Text, list[Entry]]:
     return text, entries
 
 
-def _graph(view: View) -> tuple[Text, list[Entry]]:
+def _graph(view: View) -> tuple[RenderableType, list[Entry]]:
     vertices: list[Entry] = view["vertices"]
     by_value: dict[str, list[Entry]] = {}
     for vertex in vertices:
@@ -99,7 +103,7 @@ def _graph(view: View) -> tuple[Text, list[Entry]]:
     return text, [{**vertex, "text": vertex["text"] or "-"} for vertex in vertices]
 
 
-def _table(view: View) -> tuple[Table, list[Entry]]:
+def _table(view: View) -> tuple[RenderableType, list[Entry]]:
     table = Table(box=None, pad_edge=True)
     table.add_column(view["corner"])
     for column in view["columns"]:

@@ -71,6 +71,15 @@ def random_geometric(sizes: Sizes, radius: NDArray[np.float64], rng: np.random.G
     return _cut(near, sizes)
 
 
+def room(n: int) -> int:
+    """How many matrices of n vertices are no burden for memory at once.
+
+    >>> room(1000)
+    4
+    """
+    return max(1, 4_000_000 // n**2)
+
+
 def _cut(matrices: Adjacency, sizes: Sizes) -> Adjacency:
     """Without edges of vertices that only pad a graph to the widest."""
     if sizes.min() < matrices.shape[1]:
@@ -80,7 +89,7 @@ def _cut(matrices: Adjacency, sizes: Sizes) -> Adjacency:
 
 
 def random_regular(n: int, degree: int, rng: np.random.Generator) -> Adjacency:
-    """Every vertex has the same degree: stubs are joined at random, and those that clash are drawn again.
+    """One graph [n,n] whose vertices all have the same degree: ends are joined at random, and those that clash are drawn again.
 
     >>> set(random_regular(10, 3, np.random.default_rng(0)).sum(0).tolist())
     {3}
@@ -88,43 +97,41 @@ def random_regular(n: int, degree: int, rng: np.random.Generator) -> Adjacency:
     if not 0 <= degree < n or n * degree % 2:
         raise ModelError(f"a regular graph of {n} vertices needs a degree below {n} with an even number of ends, not {degree}")
     if degree > (n - 1) // 2:  # a dense graph is the complement of a sparse one
-        sparse = random_regular(n, n - 1 - degree, rng)
-        return ~(sparse | np.eye(n, dtype=bool))
+        return ~(random_regular(n, n - 1 - degree, rng) | np.eye(n, dtype=bool))
     while True:
         joined = np.zeros((n, n), dtype=bool)
-        stubs = np.repeat(np.arange(n), degree)
-        for _ in range(1000):
-            one, two = rng.permutation(stubs).reshape(-1, 2).T
-            rest = []
-            for i, k in zip(one.tolist(), two.tolist(), strict=True):
-                if i == k or joined[i, k]:
-                    rest += [i, k]
+        ends = np.repeat(np.arange(n), degree)
+        while True:
+            rest: list[int] = []
+            for one, two in rng.permutation(ends).reshape(-1, 2).tolist():
+                if one == two or joined[one, two]:
+                    rest += [one, two]
                 else:
-                    joined[i, k] = joined[k, i] = True
+                    joined[one, two] = joined[two, one] = True
             if not rest:
                 return joined
-            if len(rest) == len(stubs) and not _can_join(rest, joined):
-                break  # stuck: start again
-            stubs = np.array(rest)
+            left = np.unique(rest)
+            if joined[np.ix_(left, left)].sum() == len(left) * (len(left) - 1):
+                break  # whoever is left is joined already: start again
+            ends = np.array(rest)
 
 
-def _can_join(stubs: Sequence[int], joined: Adjacency) -> bool:
-    left = sorted(set(stubs))
-    return any(i != k and not joined[i, k] for i in left for k in left)
+def torus(rows: int, columns: int) -> Edges:
+    """A grid whose opposite borders are joined.
 
-
-def adjacency(n: int, edges: Edges) -> Adjacency:
-    """The matrix of an edge list."""
-    matrix = np.zeros((n, n), dtype=bool)
-    matrix[edges[:, 0], edges[:, 1]] = matrix[edges[:, 1], edges[:, 0]] = True
-    return matrix
+    >>> len(torus(3, 4))
+    24
+    """
+    cell = np.arange(rows * columns).reshape(rows, columns)
+    ends = np.stack([np.stack([cell, np.roll(cell, -1, axis)], -1).reshape(-1, 2) for axis in (0, 1)]).reshape(-1, 2)
+    return np.unique(np.sort(ends, axis=1), axis=0)
 
 
 def edges_of(matrix: Adjacency) -> Edges:
     """The edges of a matrix, [E,2], smaller vertex first, sorted.
 
-    >>> edges_of(adjacency(3, np.array([[2, 0], [1, 2]]))).tolist()
-    [[0, 2], [1, 2]]
+    >>> edges_of(np.eye(3, dtype=bool)[[1, 0, 2]]).tolist()
+    [[0, 1]]
     """
     return np.argwhere(np.triu(matrix, 1))
 
@@ -135,24 +142,39 @@ def largest_first(matrices: Adjacency) -> list[list[int]]:
     >>> largest_first(np.ones((1, 3, 3), dtype=bool) & ~np.eye(3, dtype=bool))
     [[0, 1, 2]]
     """
-    count, n, _ = matrices.shape
+    n = matrices.shape[1]
     order = np.argsort(-matrices.sum(2), axis=1, kind="stable").tolist()
     packed = np.packbits(matrices, axis=2, bitorder="little")
     width, data = packed.shape[2], packed.tobytes()
-    colourings = []
-    for index in range(count):
-        classes: list[int] = []  # the vertices of each colour so far, as bits
-        colours = [0] * n
-        for vertex in order[index]:
-            start = (index * n + vertex) * width
-            neighbours = int.from_bytes(data[start : start + width], "little")
-            for colour, members in enumerate(classes):
-                if not members & neighbours:
-                    classes[colour] = members | 1 << vertex
-                    colours[vertex] = colour
-                    break
-            else:
-                colours[vertex] = len(classes)
-                classes.append(1 << vertex)
-        colourings.append(colours)
-    return colourings
+    masks = [int.from_bytes(data[start : start + width], "little") for start in range(0, len(data), width)]
+    return [_greedy(masks[index * n : (index + 1) * n], vertices) for index, vertices in enumerate(order)]
+
+
+def largest_first_of(n: int, edges: Edges) -> list[int]:
+    """The same for one graph given by its edges, without a matrix: for large graphs from files.
+
+    >>> largest_first_of(4, np.array([[0, 1], [1, 2]]))
+    [1, 0, 1, 0]
+    """
+    masks = [0] * n
+    for one, two in edges.tolist():
+        masks[one] |= 1 << two
+        masks[two] |= 1 << one
+    return _greedy(masks, sorted(range(n), key=lambda vertex: -masks[vertex].bit_count()))
+
+
+def _greedy(masks: Sequence[int], order: Sequence[int]) -> list[int]:
+    """The first free colour for each vertex in turn; `masks` has the neighbours of every vertex as bits."""
+    classes: list[int] = []  # the vertices of each colour so far, as bits
+    colours = [0] * len(masks)
+    for vertex in order:
+        neighbours = masks[vertex]
+        for colour, members in enumerate(classes):
+            if not members & neighbours:
+                classes[colour] = members | 1 << vertex
+                colours[vertex] = colour
+                break
+        else:
+            colours[vertex] = len(classes)
+            classes.append(1 << vertex)
+    return colours

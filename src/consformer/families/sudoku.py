@@ -119,7 +119,7 @@ class Sudoku(Family[SudokuParams]):
 
     def fits(self, csp: CSP) -> bool:
         box = csp.info.get("box")
-        return box in _GIVENS and csp.n == box**4 and csp.m == box**2
+        return isinstance(box, int) and box in _GIVENS and csp.n == box**4 and csp.m == box**2
 
     def view(self, csp: CSP, values: Sequence[int] | None = None) -> View:
         shown, size = entries(csp, values), csp.m

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consformer.errors import ModelError
+from consformer.families.base import python_random
 
 Grid = NDArray[np.int64]
 
 _PATIENCE = 200  # grids to try for a board with few givens and one solution
-SHARED = 4  # how many filled grids of a batch may come from one search, told apart by random symmetries
+SHARED = 4  # filled grids of a batch that may come from one search, told apart by random symmetries
 
 
 @lru_cache(maxsize=8)
@@ -116,7 +117,7 @@ class _Search:
         return found
 
     def _only_place(self, chosen: int, candidates: int) -> tuple[int, int]:
-        """A blank cell that is the last one for some value in a unit, with that value; else the cell it was given. No candidates: a dead end."""
+        """A cell that is the last place for some value in a unit, with that value; else what it was given. No candidates: a dead end."""
         free, table = self.free, self.units
         once, twice = [0] * len(free), [0] * len(free)
         masks = []
@@ -196,8 +197,8 @@ def shuffled(grids: Grid, rng: np.random.Generator) -> Grid:
     >>> shuffled(searched_grid(2, random.Random(0))[None], np.random.default_rng(0)).sum(axis=1).tolist()
     [[6, 6, 6, 6]]
     """
-    count, size, _ = grids.shape
-    box = round(size**0.5)
+    count, size = len(grids), len(grids[0])
+    box: int = round(size**0.5)
 
     def order() -> NDArray[np.int64]:
         """[B,N] orders of lines that keep bands together."""
@@ -213,14 +214,14 @@ def shuffled(grids: Grid, rng: np.random.Generator) -> Grid:
 
 
 def filled_grids(box: int, count: int, rng: np.random.Generator) -> Grid:
-    """`count` filled grids [count,N,N]; up to `SHARED` of them are symmetric images of one fresh grid (there are 3.6 million × 9! of those).
+    """`count` filled grids [count,N,N]; up to `SHARED` of them are symmetric images of one fresh grid (it has 3.4 million × 9!).
 
     >>> filled_grids(3, 10, np.random.default_rng(0)).shape
     (10, 9, 9)
     """
-    draw = random.Random(int(rng.integers(2**62)))
+    draw = python_random(rng)
     fresh = np.stack([_fresh(box, draw) for _ in range(-(-count // SHARED))])
-    return shuffled(fresh[rng.integers(len(fresh), size=count)], rng)
+    return shuffled(fresh[np.arange(count) % len(fresh)], rng)
 
 
 def masked(grids: Grid, counts: NDArray[np.int64], rng: np.random.Generator) -> Grid:
@@ -269,7 +270,7 @@ def unique_board(grid: Grid, givens: int, draw: random.Random) -> Grid | None:
 
 def unique_boards(box: int, counts: NDArray[np.int64], rng: np.random.Generator) -> Grid:
     """Boards [B,N,N] with exactly one solution and `counts` [B] givens, each from a fresh grid."""
-    draw = random.Random(int(rng.integers(2**62)))
+    draw = python_random(rng)
     found = []
     for givens in counts.tolist():
         for _ in range(_PATIENCE):

@@ -11,7 +11,7 @@ from typing import Any
 from consformer import families
 from consformer.csp import CSP
 from consformer.errors import InputError, UnknownNameError
-from consformer.formats.base import Format
+from consformer.formats.base import Format, text_of
 from consformer.formats.payloads import Payload
 
 for _module in pkgutil.iter_modules(__path__):
@@ -49,8 +49,8 @@ def recognise(data: bytes) -> Format:
     for name in names():
         if get(name).recognises(data):
             return get(name)
-    kind = "binary file" if b"\0" in data[:65536] else "content"
-    raise InputError(f"this {kind} is in no format known here; if it is one of {', '.join(names())}, name it")
+    text_of(data)  # a binary file is told as such
+    raise InputError(f"this text is in no format known here; if it is one of {', '.join(names())}, name the format")
 
 
 def read_problems(source: str | Path | bytes, *, family: str | None = None, format: str | None = None, **options: Any) -> list[CSP]:

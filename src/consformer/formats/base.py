@@ -60,13 +60,22 @@ def text_of(data: bytes) -> str:
     return text
 
 
+def lines_of(text: str) -> list[str]:
+    r"""Lines as an editor counts them (`str.splitlines` knows too many line ends).
+
+    >>> lines_of("a\r\nb\x0cc\n")
+    ['a', 'b\x0cc', '']
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
 def content_lines(text: str, comment: str = "#") -> Iterator[tuple[int, str]]:
     """Lines that are neither blank nor a comment, stripped, with their numbers from 1.
 
     >>> list(content_lines("# two\\n\\n a \\nb"))
     [(3, 'a'), (4, 'b')]
     """
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(lines_of(text), 1):
         stripped = line.strip()
         if stripped and not stripped.startswith(comment):
             yield number, stripped
@@ -85,6 +94,15 @@ def head(data: bytes, comment: str = "#", lines: int = 3, size: int = 65536) -> 
     if "\0" in text:
         return []
     return [line for _, line in content_lines(text, comment)][:lines]
+
+
+def whole(word: str) -> int | None:
+    """A word as a whole number from 0, of a size that fits an array; None when it is no such number.
+
+    >>> whole("12"), whole("-1"), whole("1e3")
+    (12, None, None)
+    """
+    return int(word) if word.isascii() and word.isdecimal() and len(word) <= 18 else None
 
 
 def shorten(text: str, width: int = 40) -> str:

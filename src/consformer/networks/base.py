@@ -56,3 +56,23 @@ class Network(nn.Module, ABC):
             return cls(cls.config_type(**config))
         except (TypeError, ValueError, RuntimeError) as error:
             raise CheckpointError(f"these settings make no {architecture} network: {error}") from error
+
+
+def check_sizes(config: Any, *names: str, most: int = 100_000) -> None:
+    """Raise `ValueError` unless these settings are whole numbers from 1 (or none, where that is the default).
+
+    There is a highest one because a damaged or hostile file may ask for any.
+    """
+    defaults = {item.name: item.default for item in fields(config)}
+    for name in names:
+        size = getattr(config, name)
+        if size is None and defaults[name] is None:
+            continue
+        if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= most:
+            raise ValueError(f"{name} must be a whole number from 1 to {most}, not {size!r}")
+
+
+def check_choice(config: Any, name: str, *choices: str) -> None:
+    """Raise `ValueError` unless the setting is one of these."""
+    if getattr(config, name) not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {getattr(config, name)!r}")

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from consformer.csp import CSP
 from consformer.networks.attention import Layout
-from consformer.networks.base import MASKED, Network
+from consformer.networks.base import MASKED, Network, check_sizes
 
 FEATURES = 11
 HIGHEST_CONFLICT = 4.0  # more is all the same: too many
@@ -27,6 +27,12 @@ class EquivariantConfig:
     layers: int = 7
     heads: int = 2
     expand: int = 2
+
+    def __post_init__(self) -> None:
+        check_sizes(self, "width", "heads", "expand")
+        check_sizes(self, "layers", most=1000)
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} cannot be shared among {self.heads} heads")
 
 
 class EquivariantNetwork(Network):
@@ -79,7 +85,8 @@ class Block(nn.Module):
         h = h + self.out(layout.attend(q, k, v).view(rows, pool, m, width))
         x = self.norm2(h)
         others = self.others(_over_values(x, allowed))[:, :, None]  # [rows,K,1,e*c]
-        return h + self.down(torch.relu(self.up(x) + others))
+        moved: Tensor = self.down(torch.relu(self.up(x) + others))
+        return h + moved
 
 
 def _over_values(x: Tensor, allowed: Tensor) -> Tensor:

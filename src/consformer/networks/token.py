@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from consformer.csp import CSP
 from consformer.errors import CheckpointError
 from consformer.networks.attention import Layout, Relation
-from consformer.networks.base import MASKED, Network
+from consformer.networks.base import MASKED, Network, check_choice, check_sizes
 from consformer.networks.equivariant import HIGHEST_CONFLICT, conflict_inputs
 
 
@@ -38,6 +38,14 @@ class TokenConfig:
     mark_fixed: bool = False
     see_temperature: bool = False
     see_conflicts: bool = False
+
+    def __post_init__(self) -> None:
+        check_sizes(self, "values", "width", "heads", "head_width", "feed_forward")
+        check_sizes(self, "layers", most=1000)
+        check_choice(self, "positions", "none", "flat", "full")
+        check_choice(self, "relation", "none", "learned", "mask")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be at least 0 and below 1, not {self.dropout!r}")
 
 
 class TokenNetwork(Network):
@@ -73,23 +81,26 @@ class TokenNetwork(Network):
 
     def _embed(self, csp: CSP, values: Tensor, subset: Tensor, warmth: Tensor) -> Tensor:
         alpha, beta, gamma = self.mix
-        h = alpha * self.value(values) + gamma * self.selected * subset[..., None]  # [K,n,c]
+        h: Tensor = alpha * self.value(values) + gamma * self.selected * subset[..., None]  # [K,n,c]
         if self.config.positions != "none":
-            h = h + beta * encode_positions(self._positions(csp), self.config.width)
+            h = h + beta * self._positions(csp)
         if self.fixed is not None:
             h = h + self.fixed * ~csp.free[:, None]
         if self.warmth is not None:
             h = h + self.warmth(torch.stack([warmth.log(), 0.25 / warmth], -1))
         if self.conflicts is not None:
             outside, inside, _ = conflict_inputs(csp, csp.one_hot(values), subset)
-            seen = [F.pad(x.clamp(-HIGHEST_CONFLICT, HIGHEST_CONFLICT), (0, self.config.values - csp.m)) for x in (outside, inside)]
-            h = h + self.conflicts(torch.cat(seen, -1))
+            bounded = [x.clamp(-HIGHEST_CONFLICT, HIGHEST_CONFLICT).masked_fill(~csp.domain, 0.0) for x in (outside, inside)]
+            h = h + self.conflicts(torch.cat([F.pad(x, (0, self.config.values - csp.m)) for x in bounded], -1))
         return h.transpose(0, 1)
 
     def _positions(self, csp: CSP) -> Tensor:
-        if self.config.positions == "full":
-            return csp.positions
-        return torch.cat([torch.arange(size) for size in csp.sizes])[:, None]
+        width = self.config.width
+        if self.config.positions == "flat":
+            return encode_positions(torch.cat([torch.arange(size) for size in csp.sizes])[:, None], width)
+        if len({part.positions.shape[1] for part in csp.instances}) == 1:
+            return encode_positions(csp.positions, width)
+        return torch.cat([encode_positions(part.positions, width) for part in csp.instances])  # a union pads, which is no dimension
 
     def check_fit(self, csp: CSP) -> None:
         if csp.m > self.config.values:
@@ -119,7 +130,8 @@ class Block(nn.Module):
         q, k, v = (f(x).view(rows, pool * self.heads, self.head_width) for f in (self.query, self.key, self.value))
         mixed = layout.attend(q, k, v, penalty).view(rows, pool, -1)
         h = h + self.dropout(self.out(mixed))
-        return h + self.dropout(self.down(F.gelu(self.up(self.norm2(h)))))
+        moved: Tensor = self.dropout(self.down(F.gelu(self.up(self.norm2(h)))))
+        return h + moved
 
 
 def encode_positions(positions: Tensor, width: int) -> Tensor:

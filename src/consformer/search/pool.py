@@ -26,7 +26,7 @@ class Batch:
     violations: Tensor  # [K,I]
     cost: Tensor  # [K,I]
     done: Tensor  # [I]
-    optimising: Tensor  # [I] has soft constraints: better is always possible
+    optimising: Tensor  # [I] has soft constraints
     heavy: Tensor  # [I] more than all soft constraints together: what one hard violation weighs in a key
     movable: Tensor  # [I] has a free variable
     spans: list[tuple[int, int]]
@@ -100,12 +100,14 @@ class Batch:
     def joined(self, other: Batch) -> Batch:
         """Two batches as one."""
         csp = CSP.union([self.csp, other.csp])
-        first = {name: torch.cat([getattr(self, name), getattr(other, name)]) for name in ("age", "best_key", "done")}
-        second = {
+        per_instance: dict[str, Any] = {
+            name: torch.cat([getattr(self, name), getattr(other, name)]) for name in ("age", "best_key", "done")
+        }
+        per_candidate: dict[str, Any] = {
             name: torch.cat([getattr(self, name), getattr(other, name)], 1)
             for name in ("values", "candidate_key", "stale", "violations", "cost")
         }
-        return Batch(csp=csp, members=self.members + other.members, **first, **second, **_facts(csp))
+        return Batch(csp=csp, members=self.members + other.members, **per_instance, **per_candidate, **_facts(csp))
 
 
 def _facts(csp: CSP) -> dict[str, Any]:

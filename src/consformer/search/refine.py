@@ -77,6 +77,7 @@ class Refinement:
         return time.perf_counter() - self._started
 
     def __iter__(self) -> Iterator[Event]:
+        self._started = time.perf_counter()
         batch = self._refill(None)
         yield self._event(batch)
         while batch is not None and not self._out_of_time():
@@ -111,6 +112,13 @@ class Refinement:
         return by_age.clamp(by_time, 1.0) if by_time < 1 else torch.ones(len(batch.age))
 
     def _refill(self, batch: Batch | None) -> Batch | None:
+        """The next batch with something to do; none when all is done."""
+        batch = self._exchange(batch)
+        while batch is not None and bool(batch.done.all()):
+            batch = self._exchange(batch)
+        return batch
+
+    def _exchange(self, batch: Batch | None) -> Batch | None:
         """Let finished problems go and new ones in; rebuilding costs, so only when a quarter of the batch would change."""
         keep = [] if batch is None else torch.nonzero(~batch.done)[:, 0].tolist()
         if batch is not None and len(keep) > 0.75 * len(batch.members):
@@ -132,15 +140,13 @@ class Refinement:
             rebuilt = kept if rebuilt is None else kept.joined(rebuilt)
         assert rebuilt is not None
         self._record(rebuilt)
-        if bool(rebuilt.done.all()):
-            return self._refill(rebuilt)
         return rebuilt
 
     def _record(self, batch: Batch) -> None:
         """Copy what improved into the incumbents, and note who is finished."""
         limit = self.settings.iterations
         best, key = batch.best()
-        solved = (batch.violations.gather(0, best[None])[0] == 0) & ~batch.optimising
+        solved = (batch.violations.gather(0, best[None])[0] == 0) & (batch.cost.gather(0, best[None])[0] == 0)
         over = batch.age >= limit if limit is not None else torch.zeros(len(batch.age), dtype=torch.bool)
         stuck = ~batch.movable  # nothing is free: what is there is all there will be
         better = key < batch.best_key

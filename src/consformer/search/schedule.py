@@ -75,12 +75,13 @@ class Reheated:
         return f"{self.value:g}^{self.hot:g}/{self.every}"
 
 
+COLDEST = 1e-4  # logits at a lower temperature would outgrow the mark of values outside the domain
 _NUMBER = r"(\d*\.?\d+(?:[eE][-+]?\d+)?)"
 GRAMMAR = "0.25 (fixed), 0.7..1 (drawn anew each time), 0.5->0.1 (annealed over the run), 0.25^1/25 (0.25, but 1 in every 25th iteration)"
 
 
-def parse_schedule(text: str | float, *, low: float = 0.0, high: float = float("inf"), what: str = "schedule") -> Schedule:
-    """A schedule from its short form.
+def parse_schedule(text: str | float, *, low: float = 1e-9, high: float = 1e4, what: str = "schedule") -> Schedule:
+    """A schedule from its short form, with numbers from `low` to `high`.
 
     >>> str(parse_schedule(0.8)), str(parse_schedule("0.25^1/25"))
     ('0.8', '0.25^1/25')
@@ -96,13 +97,11 @@ def parse_schedule(text: str | float, *, low: float = 0.0, high: float = float("
     elif match := re.fullmatch(rf"{_NUMBER}->{_NUMBER}", short):
         schedule = Annealed(float(match[1]), float(match[2]))
         numbers = [schedule.start, schedule.end]
-    elif match := re.fullmatch(rf"{_NUMBER}\^{_NUMBER}/([1-9]\d*)", short):
+    elif match := re.fullmatch(rf"{_NUMBER}\^{_NUMBER}/([1-9]\d{{0,8}})", short):
         schedule = Reheated(float(match[1]), float(match[2]), int(match[3]))
         numbers = [schedule.value, schedule.hot]
     else:
         raise ConsformerError(f"{what} {text!r} is not understood; it can be {GRAMMAR}")
-    if not all(low < number <= high for number in numbers):
-        raise ConsformerError(
-            f"{what} {text!r} is out of range: it must be above {low:g}" + (f" and at most {high:g}" if high < float("inf") else "")
-        )
+    if not all(low <= number <= high for number in numbers):
+        raise ConsformerError(f"{what} {text!r} is out of range: it must be from {low:g} to {high:g}")
     return schedule

@@ -7,7 +7,7 @@ import os
 import struct
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,8 @@ def load_network(name_or_path: str | Path) -> tuple[Network, Card]:
     path = _locate(name_or_path)
     tensors, document = read_tensors(path, FORMAT, VERSION)
     card = _card(document, path)
-    network = Network.build(card.architecture, dict(card.config))
+    with torch.device("meta"):  # nothing is allocated before the file turns out to hold what its settings ask for
+        network = Network.build(card.architecture, dict(card.config))
     expected = network.state_dict()
     for name in expected.keys() | tensors.keys():
         if (
@@ -74,7 +75,7 @@ def load_network(name_or_path: str | Path) -> tuple[Network, Card]:
             raise CheckpointError(f"{path}: tensor {name!r} does not belong to a {card.architecture} network of these settings")
         if not bool(tensors[name].isfinite().all()):
             raise CheckpointError(f"{path}: tensor {name!r} holds numbers that are not finite; train or download the network again")
-    network.load_state_dict(tensors)
+    network.load_state_dict({name: tensor.float() for name, tensor in tensors.items()}, assign=True)
     return network.eval(), card
 
 
@@ -144,14 +145,24 @@ def _read_document(path: Path, format_name: str, version: int) -> dict[str, Any]
 
 
 def _card(document: Mapping[str, Any], path: Path) -> Card:
-    known = Card.__dataclass_fields__
+    given: dict[str, Any] = {item.name: document[item.name] for item in fields(Card) if item.name in document}
+    for name, value in given.items():
+        if not isinstance(value, _CARD_TYPES[name]):
+            raise CheckpointError(f"{path}: its description is damaged: {name!r} has the wrong type")
+    given |= {name: tuple(str(entry) for entry in given[name]) for name in _LISTS if name in given}
     try:
-        card = Card(**{name: document[name] for name in known if name in document})
-        if not isinstance(card.architecture, str) or not isinstance(card.config, dict) or not isinstance(card.name, str):
-            raise TypeError("wrong types")
-        return card
+        return Card(**given)
     except TypeError as error:
         raise CheckpointError(f"{path}: its description is incomplete: {error}") from error
+
+
+_LISTS = ("families", "constraints")
+_CARD_TYPES: Mapping[str, type] = {
+    **dict.fromkeys(("name", "architecture"), str),
+    **dict.fromkeys(_LISTS, list),
+    **dict.fromkeys(("config", "recipe", "training", "results", "search"), dict),
+    "parameters": int,
+}
 
 
 def _shipped() -> Any:

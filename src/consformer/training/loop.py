@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import platform
 import subprocess
@@ -31,7 +32,7 @@ from consformer.search.schedule import parse_schedule
 from consformer.search.select import uniform_subset
 from consformer.training.checkpoint import Card, read_tensors, save_network, write_tensors
 from consformer.training.loss import loss
-from consformer.training.recipe import Recipe, Task
+from consformer.training.recipe import Recipe, Task, Validation
 
 STATE_FORMAT, STATE_VERSION = "consformer-training-state", 1
 _VALIDATION_SEED = 7_777_777  # apart from every training seed: fresh instances in training come from (seed, step, ...) sequences
@@ -80,8 +81,10 @@ class Trainer:
         self.solved: dict[str, float] = {}
         self._model: nn.Module = nn.parallel.DistributedDataParallel(self.network) if self.world > 1 else self.network
         self._fixed: dict[int, list[CSP]] = {}
-        for task in recipe.task:
-            families.get(task.family).settings(task.params)  # a wrong parameter is told now, not after an hour
+        self._torn = False  # in the middle of changing the weights: not a state to save
+        asked: list[Task | Validation] = [*recipe.task, *recipe.validation]
+        for each in asked:
+            families.get(each.family).settings(each.params)  # a wrong parameter is told now, not after an hour
 
     # --- one step ---------------------------------------------------------------------------------------------
 
@@ -98,12 +101,17 @@ class Trainer:
                 value = self.loss(sample, self._model)
                 value.backward()  # type: ignore[no-untyped-call]
             losses[f"{task.family}/{index}"] = float(value.detach())
+        total = sum(losses.values())
+        if not math.isfinite(total):
+            raise RecipeError(f"the loss is {total} in step {self.step + 1}: training has diverged; a smaller lr or clip may help")
         if self.recipe.optimiser.clip:
             nn.utils.clip_grad_norm_(self.network.parameters(), self.recipe.optimiser.clip)
+        self._torn = True
         self.optimiser.step()
         self.step += 1
         self._update_average()
-        return sum(losses.values()), losses
+        self._torn = False
+        return total, losses
 
     def loss(self, sample: Sample, model: nn.Module) -> Tensor:
         with torch.random.fork_rng(devices=[]):
@@ -116,6 +124,7 @@ class Trainer:
         entropy = np.random.SeedSequence([self.recipe.seed, self.step, index, rank])
         generator = torch.Generator().manual_seed(int(entropy.generate_state(1, np.uint64)[0] >> 1))
         csp = CSP.union(self._problems(task, index, rank, np.random.default_rng(entropy)))
+        self.network.check_fit(csp)
         state, count = self.recipe.state, len(csp.instances)
         low, high = state.p
         p = low + (high - low) * torch.rand(1, count, generator=generator)
@@ -135,7 +144,7 @@ class Trainer:
         epoch, place = divmod(self.step, per_epoch)
         order = np.random.default_rng([self.recipe.seed, epoch, index]).permutation(len(pool))
         start = place * batch + rank * task.batch
-        return [pool[i % len(pool)] for i in order[start : start + task.batch]]
+        return [pool[order[i % len(pool)]] for i in range(start, start + task.batch)]
 
     def _set_lr(self) -> None:
         settings = self.recipe.optimiser
@@ -159,6 +168,7 @@ class Trainer:
         started = time.perf_counter()
         per_step = sum(task.batch for task in self.recipe.task) * self.world
         recent: list[float] = []
+        self._forget_log_after(self.step)
         try:
             while self.step < self.recipe.optimiser.steps:
                 before = time.perf_counter()
@@ -185,7 +195,8 @@ class Trainer:
                 if self._agree(minutes is not None and time.perf_counter() - started > 60 * minutes):
                     break
         finally:
-            self.save()
+            if not self._torn:
+                self.save()
 
     def _due(self, every: int) -> bool:
         return self.step % every == 0 or self.step == self.recipe.optimiser.steps
@@ -205,6 +216,8 @@ class Trainer:
         self.solved = {}
         for index, chosen in enumerate(self.recipe.validation):
             problems = datasets.load(chosen.family, chosen.count, _VALIDATION_SEED + index, chosen.params)
+            for csp in problems:
+                network.check_fit(csp)
             settings = SearchSettings(
                 iterations=chosen.iterations,
                 p=parse_schedule(search.p),
@@ -262,11 +275,12 @@ class Trainer:
     def resume(self) -> None:
         """Go on exactly where the saved state stopped."""
         tensors, document = read_tensors(self.state_file, STATE_FORMAT, STATE_VERSION)
-        mine = json.loads(json.dumps(self.recipe.to_dict()))
-        if document.get("recipe") != mine:
-            changed = [key for key in mine if mine[key] != (document.get("recipe") or {}).get(key)]
+        mine, theirs = (_comparable(recipe) for recipe in (self.recipe.to_dict(), document.get("recipe")))
+        if mine != theirs:
+            changed = [key for key in mine if mine[key] != theirs.get(key)]
             raise RecipeError(
-                f"{self.state_file} was written by another recipe ({', '.join(changed)} changed); train into another --output folder, or remove this one"
+                f"{self.state_file} was written by another recipe ({', '.join(changed)} changed); "
+                "train into another --output folder, or start anew with --fresh"
             )
         if document.get("world") != self.world:
             raise RecipeError(f"{self.state_file} was written by {document.get('world')} processes, this run has {self.world}; use as many")
@@ -278,9 +292,9 @@ class Trainer:
                 mark = f"{name}/"
                 self.optimiser.state[parameter] = {key.removeprefix(mark): value for key, value in saved.items() if key.startswith(mark)}
             self.step, self.seconds, self.solved = int(document["step"]), float(document["seconds"]), dict(document["solved"])
+            self.averaged_network()
         except (RuntimeError, KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{self.state_file}: does not fit this recipe or is damaged: {error}") from error
-        self._forget_log_after(self.step)
 
     def card(self) -> Card:
         """The description that goes into the network file."""
@@ -316,6 +330,12 @@ class Trainer:
         if self.rank == 0 and log.exists():
             lines = [line for line in log.read_text().splitlines() if _logged_step(line) <= step]
             log.write_text("".join(f"{line}\n" for line in lines))
+
+
+def _comparable(recipe: Any) -> dict[str, Any]:
+    """What must be equal to go on with a run: everything but its length, so that a run can be prolonged or cut short."""
+    plain = json.loads(json.dumps(recipe)) if isinstance(recipe, dict) else {}
+    return {**plain, "optimiser": {key: value for key, value in plain.get("optimiser", {}).items() if key != "steps"}}
 
 
 def _logged_step(line: str) -> float:

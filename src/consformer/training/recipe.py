@@ -8,10 +8,13 @@ import typing
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from importlib import resources
+from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
-from consformer.errors import RecipeError, UnknownNameError
+from consformer.errors import ConsformerError, RecipeError, UnknownNameError
+from consformer.search.decode import DECODERS
+from consformer.search.schedule import COLDEST, parse_schedule
 from consformer.training.loss import LossSettings
 
 
@@ -27,6 +30,10 @@ class Task:
     instances: int | None = None
     """a fixed set of so many instances, in random order, epoch after epoch; none: fresh random ones in every step"""
 
+    def __post_init__(self) -> None:
+        _require(self.batch >= 1, "batch must be at least 1")
+        _require(self.instances is None or self.instances >= 1, "instances must be at least 1")
+
 
 @dataclass(frozen=True)
 class Validation:
@@ -36,6 +43,10 @@ class Validation:
     count: int = 64
     params: Mapping[str, Any] = field(default_factory=dict)
     iterations: int = 30
+
+    def __post_init__(self) -> None:
+        _require(self.count >= 1, "count must be at least 1")
+        _require(self.iterations >= 1, "iterations must be at least 1")
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,10 @@ class StateSettings:
     temperature: tuple[float, float] = (0.15, 1.0)
     """drawn log-uniformly from this range for each sample"""
 
+    def __post_init__(self) -> None:
+        _require(0 < self.p[0] <= self.p[1] <= 1, "p must be a range within 0 and 1, the lower end above 0")
+        _require(0 < self.temperature[0] <= self.temperature[1] < inf, "temperature must be a range of numbers above 0")
+
 
 @dataclass(frozen=True)
 class OptimiserSettings:
@@ -68,6 +83,15 @@ class OptimiserSettings:
     ema: float = 0.999
     """decay of the moving average of the weights, which is what is validated and shipped; 0 switches it off"""
 
+    def __post_init__(self) -> None:
+        _require(self.steps >= 1, "steps must be at least 1")
+        _require(0 < self.lr < inf, "lr must be a number above 0")
+        _require(0 <= self.weight_decay < inf, "weight_decay must be at least 0")
+        _require(self.warmup >= 0, "warmup must be at least 0")
+        _require(0 <= self.decay <= 1, "decay is a share: it must be from 0 to 1")
+        _require(0 <= self.clip < inf, "clip must be at least 0")
+        _require(0 <= self.ema < 1, "ema must be at least 0 and below 1")
+
 
 @dataclass(frozen=True)
 class SearchDefaults:
@@ -77,6 +101,15 @@ class SearchDefaults:
     temperature: str = "0.25"
     decode: str = "sample"
     restart: int | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            parse_schedule(self.p, high=1.0, what="p")
+            parse_schedule(self.temperature, low=COLDEST, what="temperature")
+        except ConsformerError as error:
+            raise RecipeError(str(error)) from error
+        _require(self.decode in DECODERS, f"decode must be {' or '.join(DECODERS)}, not {self.decode!r}")
+        _require(self.restart is None or self.restart >= 1, "restart must be at least 1")
 
 
 @dataclass(frozen=True)
@@ -98,9 +131,15 @@ class Recipe:
     checkpoint_every: int = 250
     """steps between checkpoints"""
 
+    def __post_init__(self) -> None:
+        _require(0 <= self.seed < 2**63, "seed must be a whole number from 0 and below 2^63")
+        _require(self.validate_every >= 1, "validate_every must be at least 1")
+        _require(self.checkpoint_every >= 1, "checkpoint_every must be at least 1")
+
     def with_steps(self, steps: int) -> Recipe:
         """The same recipe, shorter or longer; warm-up and decay keep their proportions."""
-        return replace(self, optimiser=replace(self.optimiser, steps=steps))
+        settings = self.optimiser
+        return replace(self, optimiser=replace(settings, steps=steps, warmup=round(settings.warmup * steps / settings.steps)))
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -153,14 +192,16 @@ def _build(kind: Any, value: Any, place: str) -> Any:
             if name not in known:
                 raise RecipeError(f"{place}: {UnknownNameError('setting', name, known)}")
         hints = typing.get_type_hints(kind)
+        built = {name: _build(hints[name], given, f"{place}: {name}") for name, given in value.items()}
         try:
-            return kind(**{name: _build(hints[name], given, f"{place}: {name}") for name, given in value.items()})  # type: ignore[operator]
-        except TypeError as error:
+            return kind(**built)  # type: ignore[operator]
+        except (TypeError, RecipeError) as error:  # one is missing, or impossible
             raise RecipeError(f"{place}: {error}") from error
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is tuple:
         if not isinstance(value, list) or (arguments[-1] is not Ellipsis and len(value) != len(arguments)):
-            raise RecipeError(f"{place}: must be a list of {len(arguments)}, not {value!r}")
+            of = "" if arguments[-1] is Ellipsis else f" of {len(arguments)}"
+            raise RecipeError(f"{place}: must be a list{of}, not {value!r}")
         kinds = arguments if arguments[-1] is not Ellipsis else arguments[:1] * len(value)
         return tuple(_build(inner, item, f"{place}[{i}]") for i, (inner, item) in enumerate(zip(kinds, value, strict=True)))
     if origin is Literal:
@@ -169,10 +210,20 @@ def _build(kind: Any, value: Any, place: str) -> Any:
         return value
     if origin is types.UnionType:
         return _build(next(a for a in arguments if a is not type(None)), value, place)
-    plain = origin or kind
-    if plain is float and isinstance(value, int) and not isinstance(value, bool):
+    if origin is Mapping:
+        if not isinstance(value, dict):
+            raise RecipeError(f"{place}: must be a table, not {value!r}")
+        return {name: _build(arguments[1], item, f"{place}: {name}") for name, item in value.items()}
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    wanted = dict if plain is Mapping or plain is getattr(typing, "Mapping", None) or origin is not None else plain
-    if wanted is not Any and (not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool)):
-        raise RecipeError(f"{place}: must be {wanted.__name__}, not {value!r}")
+    if kind is not Any and (not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool)):
+        raise RecipeError(f"{place}: must be {_NAMES[kind]}, not {value!r}")
     return value
+
+
+_NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+
+
+def _require(condition: bool, otherwise: str) -> None:
+    if not condition:
+        raise RecipeError(otherwise)
