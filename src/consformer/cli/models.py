@@ -28,12 +28,13 @@ def models(
     for card in cards:
         training = card.training
         out.print(f"[bold]{card.name}[/]  {card.architecture}, {card.parameters:,} parameters")
-        out.print(f"  {card.recipe.get('description', '')}", markup=False)
-        out.print(f"  trained on    {', '.join(card.families)} (constraints: {', '.join(card.constraints)})", markup=False)
+        out.print(f"  {card.recipe.get('description', '')}", markup=False, soft_wrap=True)
+        out.print(f"  trained on    {', '.join(card.families)} (constraints: {', '.join(card.constraints)})", markup=False, soft_wrap=True)
         out.print(
             f"  training      {training.get('steps', 0):,} steps, {training.get('samples', 0):,} samples, "
             f"{training.get('core_minutes', 0):g} core-minutes on {training.get('machine')}, {training.get('date')}",
             markup=False,
+            soft_wrap=True,
         )
         for row in card.results.get("measured", []):
             out.print(
@@ -41,7 +42,7 @@ def models(
                 markup=False,
             )
             if name is not None:
-                out.print(f"                by {row['command']}, {row['date']}, commit {row['commit']}", markup=False)
-        out.print(f"  solves with   p {card.search.get('p')}, temperature {card.search.get('temperature')}", markup=False)
+                out.print(f"                by {row['command']}, {row['date']}, commit {row['commit']}", markup=False, soft_wrap=True)
+        out.print(f"  solves with   p {card.search.get('p')}, temperature {card.search.get('temperature')}", markup=False, soft_wrap=True)
         if name is not None:
             out.print_json(json.dumps({"config": card.config, "recipe": card.recipe, "results": card.results}))

@@ -74,7 +74,7 @@ class DenseLayout(Layout):
         instances, width = len(graph.sizes), graph.widest
         q, k, v = (x.view(instances, width, *x.shape[1:]).transpose(1, 2) for x in (q, k, v))  # (B, R, w, d), nothing is copied
         out = F.scaled_dot_product_attention(q, k, v, attn_mask=self._bias(penalty))
-        return out.transpose(1, 2).reshape(instances * width, *out.shape[1:2], out.shape[3])
+        return out.transpose(1, 2).contiguous().view(instances * width, out.shape[1], out.shape[3])  # as a rule contiguous already
 
     def _bias(self, penalty: Tensor | None) -> Tensor:
         graph = self.graph

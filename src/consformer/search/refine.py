@@ -55,7 +55,7 @@ class Incumbent:
     violations: int
     cost: float
     iterations: int
-    seconds: float  # when it was found
+    seconds: float  # since the start, as long as the problem is in work
     finished: bool = False
 
 
@@ -79,12 +79,12 @@ class Refinement:
     def __iter__(self) -> Iterator[Event]:
         self._started = time.perf_counter()
         batch = self._refill(None)
-        yield self._event(batch)
+        yield self._event()
         while batch is not None and not self._out_of_time():
             self._step(batch)
             self.iteration += 1
             self._record(batch)
-            yield self._event(batch)
+            yield self._event()
             if batch.done.any():
                 batch = self._refill(batch)
 
@@ -163,9 +163,10 @@ class Refinement:
             incumbent = self.incumbents[batch.members[i]]
             if incumbent is not None and not incumbent.finished:
                 incumbent.iterations = int(batch.age[i])
+                incumbent.seconds = self.seconds
                 incumbent.finished = bool(batch.done[i])
 
-    def _event(self, batch: Batch | None) -> Event:
+    def _event(self) -> Event:
         known = [incumbent for incumbent in self.incumbents if incumbent is not None]
         finished = sum(incumbent.finished for incumbent in known)
         worst = max(known, key=lambda incumbent: (not incumbent.finished, incumbent.violations, incumbent.cost), default=None)
