@@ -102,7 +102,7 @@ def torus(side: int, height: int) -> CSP:
     right = np.stack([index, np.roll(index, -1, 1)], -1).reshape(-1, 2)
     below = np.stack([index, np.roll(index, -1, 0)], -1).reshape(-1, 2)
     edges = np.concatenate([right, below])
-    return problem(side * height, edges, np.ones(len(edges)))
+    return problem(side * height, edges, np.ones(len(edges)), {})
 
 
 def sparse_child(side: int, height: int, name: str) -> None:
@@ -150,7 +150,8 @@ def main() -> None:
     parser.add_argument("--sparse-child", nargs=2, type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.sparse_child:
-        sparse_child(*options.sparse_child, options.network)
+        side, height = options.sparse_child
+        sparse_child(side, height, options.network)
         return
     keep_freed_memory()
     network, _ = load_network(options.network)

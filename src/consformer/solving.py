@@ -152,10 +152,11 @@ def _check_whole(what: str, number: object, least: int) -> None:
 
 def _load(name_or_path: str) -> tuple[Network, Card]:
     path = Path(name_or_path)
-    return _load_version(name_or_path, path.stat().st_mtime_ns if path.is_file() else None)
+    stat = path.stat() if path.is_file() else None
+    return _load_version(name_or_path, stat and (stat.st_ino, stat.st_mtime_ns))
 
 
 @lru_cache(maxsize=8)
-def _load_version(name_or_path: str, changed: int | None) -> tuple[Network, Card]:
-    """`changed` is part of the key: a file that was trained on is read again."""
+def _load_version(name_or_path: str, version: tuple[int, int] | None) -> tuple[Network, Card]:
+    """`version` is only there to be part of the key: a file that was trained on is read again."""
     return load_network(name_or_path)

@@ -81,8 +81,8 @@ def test_padding_has_no_influence(relation: Relation) -> None:
     padding = torch.ones(3 * 6, dtype=torch.bool).index_fill(0, graph.slots, False) if graph.slots is not None else None
     assert padding is not None
     assert int(padding.sum()) == 3 * 6 - 11
-    dirty = [layout.enter(x).masked_fill(padding[:, None, None], 50.0) for x in (q, k, v)]
-    assert torch.equal(layout.leave(layout.attend(*dirty, penalty)), clean)
+    q, k, v = (layout.enter(x).masked_fill(padding[:, None, None], 50.0) for x in (q, k, v))
+    assert torch.equal(layout.leave(layout.attend(q, k, v, penalty)), clean)
 
 
 @pytest.mark.parametrize("relation", ["none", "learned", "mask"])
@@ -109,7 +109,7 @@ def test_an_isolated_variable_looks_at_itself(way: type[DenseLayout] | type[Spar
 def test_relations_differ_in_what_they_see() -> None:
     graph = Graph.of(5, torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]]))
     q, k, v = random_rows(5, 1, 3, seed=0)
-    everything = F.scaled_dot_product_attention(*(x.transpose(0, 1) for x in (q, k, v))).transpose(0, 1)
+    everything = F.scaled_dot_product_attention(q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1)).transpose(0, 1)
     none = through(DenseLayout(graph, "none"), q, k, v)
     mild = through(DenseLayout(graph, "learned"), q, k, v, torch.tensor(-1.0))
     strict = through(DenseLayout(graph, "learned"), q, k, v, torch.tensor(-1e4))
@@ -124,7 +124,8 @@ def test_relations_differ_in_what_they_see() -> None:
 def test_the_penalty_learns() -> None:
     graph = random_union([4, 2], 0.3, seed=1)
     penalty = torch.tensor(-0.5, requires_grad=True)
-    through(DenseLayout(graph, "learned"), *random_rows(6, 2, 3, seed=1), penalty).square().sum().backward()  # type: ignore[no-untyped-call]
+    q, k, v = random_rows(6, 2, 3, seed=1)
+    through(DenseLayout(graph, "learned"), q, k, v, penalty).square().sum().backward()  # type: ignore[no-untyped-call]
     assert penalty.grad is not None
     assert float(penalty.grad.abs()) > 0
 

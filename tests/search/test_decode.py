@@ -35,4 +35,4 @@ def test_greedy_takes_the_most_likely() -> None:
 
 
 def test_names() -> None:
-    assert DECODERS == {"sample": sample, "greedy": greedy}
+    assert (DECODERS["sample"], DECODERS["greedy"]) == (sample, greedy)

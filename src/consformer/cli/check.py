@@ -3,117 +3,153 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from consformer.cli.app import LIMIT_REACHED, SOLVED, app, out
+from consformer.cli.app import LIMIT_REACHED, SOLVED, app, busy, out
+from consformer.cli.files import ColorsOption, FamilyOption, FormatOption, read_problems
+from consformer.errors import InputError
 
 if TYPE_CHECKING:
+    from consformer.checker import Verdict
     from consformer.csp import CSP
 
 
 @app.command()
 def check(
     problems: Annotated[str, typer.Argument(help="Problem file, or - for standard input.")],
-    answers: Annotated[str, typer.Argument(help="Answers: what `solve --json` prints, lists of values, or solved Sudoku boards; or -.")],
-    family: Annotated[str | None, typer.Option(help="Read the problems as this family.")] = None,
-    format: Annotated[str | None, typer.Option(help="Format of the problem file. Default: recognised from the content.")] = None,
-    colors: Annotated[int | None, typer.Option(help="Graph colouring: number of colours.")] = None,
+    answers: Annotated[str, typer.Argument(help="File with an answer for each problem, in the same order, or -.")],
+    family: FamilyOption = None,
+    format: FormatOption = None,
+    colors: ColorsOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one document, or one per line for many problems.")] = False,
 ) -> None:
     """Check answers against problems, independently of how they were found.
 
-    Exit codes: 0 every constraint holds, 2 bad input, 3 some constraint is violated (each is named).
+    Answers are what `solve --json` or `solve --output` writes, lists of values as JSON, or solved Sudoku boards.
+
+    [bold]Examples[/]
+      consformer check boards.txt answers.jsonl
+      consformer solve graph.col --colors 5 --json | consformer check graph.col - --colors 5
+
+    [bold]Exit codes[/]
+      0  every constraint holds
+      2  wrong usage or bad input
+      3  some constraint is violated (up to ten of each problem are named)
     """
     from consformer import checker, formats
-    from consformer.errors import InputError
 
-    options = {} if colors is None else {"colors": colors}
-    stated = formats.read_problems(problems, family=family, format=format, **options)
-    try:
-        given = _read(formats.read_bytes(answers), stated)
-    except InputError as error:
-        raise error.at("standard input" if answers == "-" else answers) from None
-    verdicts = [checker.check(csp, values) for csp, values in zip(stated, given, strict=True)]
+    if problems == answers == "-":
+        raise InputError("problems and answers cannot both come from the standard input; put one of them in a file")
+    stated = read_problems(problems, family, format, colors)
+    with busy("checking the answers"):
+        try:
+            given = _read(formats.read_bytes(answers), stated)
+        except InputError as error:
+            raise error.at("standard input" if answers == "-" else answers) from None
+        verdicts = [checker.check(csp, values) for csp, values in zip(stated, given, strict=True)]
     for index, verdict in enumerate(verdicts):
-        document: dict[str, Any] = {
-            "status": "solved" if verdict.solved else "unsolved",
-            "violations": verdict.violations,
-            "objective": verdict.objective,
-            "broken": list(verdict.broken),
-        }
         if as_json:
-            print(json.dumps(document if len(verdicts) == 1 else {"index": index, **document}))
+            print(json.dumps(_document(verdict) if len(verdicts) == 1 else {"index": index, **_document(verdict)}))
         else:
-            _say(index if len(verdicts) > 1 else None, document)
+            _say(verdict, "" if len(verdicts) == 1 else f"{index:>5}  ")
     raise typer.Exit(SOLVED if all(verdict.solved for verdict in verdicts) else LIMIT_REACHED)
 
 
-def _say(index: int | None, document: dict[str, Any]) -> None:
-    objective = "" if document["objective"] is None else f", objective {document['objective']:g}"
-    prefix = "" if index is None else f"{index:>5}  "
-    text = "all constraints hold" if document["status"] == "solved" else f"{document['violations']} violated"
-    out.print(f"{prefix}{text}{objective}", markup=False)
-    for line in document["broken"]:
+def _document(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "status": "solved" if verdict.solved else "unsolved",
+        "violations": verdict.violations,
+        "objective": verdict.objective,
+        "broken": list(verdict.broken),
+    }
+
+
+def _say(verdict: Verdict, prefix: str) -> None:
+    objective = "" if verdict.objective is None else f", objective {verdict.objective:g}"
+    text = "all constraints hold" if verdict.solved else f"{verdict.violations} violated"
+    out.print(f"{prefix}{text}{objective}", markup=False, soft_wrap=True)
+    for line in verdict.broken:
         out.print(f"{' ' * len(prefix)}  {line}", markup=False, soft_wrap=True)
 
 
 def _read(data: bytes, problems: Sequence[CSP]) -> list[list[int]]:
-    """Value indices of every problem from an answer file."""
+    """Value indices for every problem from an answer file."""
     from consformer import formats
-    from consformer.errors import InputError
     from consformer.formats.base import text_of
     from consformer.formats.payloads import Board
 
     text = text_of(data).strip()
     if not text:
         raise InputError("the file is empty; it must hold an answer for every problem")
+    found: list[Any]
     if text[0] in "[{":
-        found = _json_answers(text, len(problems))
-        answers = [_indices(csp, answer) for csp, answer in zip(problems, found, strict=False)]
+        found = _documents(text, len(problems))
     else:
-        found = formats.get("sudoku_lines").read(data)
-        answers = [board.cells.flatten().tolist() for board in found if isinstance(board, Board)]
+        boards = formats.get("sudoku_lines").read(data)
+        found = [[int(cell) + 1 for cell in board.cells.flat] for board in boards if isinstance(board, Board)]
     if len(found) != len(problems):
         raise InputError(f"there are {len(found)} answers for {len(problems)} problems; give one for each, in the same order")
-    return answers
+    return [_indices(csp, answer, f"answer {index}: " if len(found) > 1 else "") for index, (csp, answer) in enumerate(zip(problems, found))]
 
 
-def _json_answers(text: str, count: int) -> list[Any]:
-    from consformer.errors import InputError
-
+def _documents(text: str, count: int) -> list[Any]:
+    """The JSON answers of a file: one, a list of them, or one per line; in the order of their `index` where they have one."""
     try:
         document = json.loads(text)
-    except ValueError:
-        documents = []
-        for number, line in enumerate(text.splitlines(), 1):
-            try:
-                documents += [json.loads(line)] if line.strip() else []
-            except ValueError as error:
-                raise InputError(f"not valid JSON: {error}", line=number) from None
-        return documents
-    many = isinstance(document, list) and (count > 1 or (bool(document) and isinstance(document[0], list | dict)))
-    return list(document) if many else [document]
+        many = isinstance(document, list) and (count > 1 or (bool(document) and isinstance(document[0], list | dict)))
+        found = document if many else [document]
+    except (ValueError, RecursionError):
+        found = list(_lines(text))
+    if all(isinstance(answer, dict) and isinstance(answer.get("index"), int) for answer in found):
+        found = sorted(found, key=lambda answer: int(answer["index"]))
+    return found
 
 
-def _indices(csp: CSP, answer: Any) -> list[int]:
-    """Value indices from `{"values": [...]}`, `{"values": {variable: value}}` or a plain list of values."""
-    from consformer.errors import InputError
+def _lines(text: str) -> Iterator[Any]:
+    for number, line in enumerate(text.split("\n"), 1):
+        try:
+            if line.strip():
+                yield json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"not valid JSON: {error}; give one answer per line", line=number) from None
 
-    values = answer.get("values") if isinstance(answer, dict) else answer
-    if isinstance(values, dict):
-        names = [str(csp.name(i)) for i in range(csp.n)]
-        missing = [name for name in names if name not in values]
-        if missing:
-            raise InputError(f"the answer has no value for {missing[0]}")
-        values = [values[name] for name in names]
-    if not isinstance(values, list) or len(values) != csp.n:
-        raise InputError(f"an answer must have the {csp.n} values of the variables in order, as a list or under the key 'values'")
-    index = {str(label): i for i, label in enumerate(csp.value_labels)}
-    for position, value in enumerate(values):
-        if str(value) not in index:
-            known = ", ".join(map(str, csp.value_labels[:20]))
-            raise InputError(f"{value!r}, the value of {csp.name(position)}, is none of the values {known}")
-    return [index[str(value)] for value in values]
+
+def _indices(csp: CSP, answer: Any, which: str) -> list[int]:
+    """Value indices from a list of values or a table {variable: value}, under the key `values` or another one, or by itself."""
+    values = _values(csp, answer)
+    if values is None:
+        raise InputError(f"{which}there must be {csp.n} values, as a list in the order of the variables or as a table by their names")
+    exact = {label: index for index, label in enumerate(csp.value_labels)}
+    spelled = {str(label): index for index, label in enumerate(csp.value_labels)}
+    found = []
+    for variable, value in enumerate(values):
+        index = exact.get(value) if isinstance(value, str) or type(value) is int else None
+        index = spelled.get(str(value)) if index is None else index
+        if index is None:
+            known = ", ".join(map(str, csp.value_labels[:20])) + (", ..." if csp.m > 20 else "")
+            raise InputError(f"{which}{value!r}, the value of {csp.name(variable)}, is none of the values {known}")
+        found.append(index)
+    return found
+
+
+def _values(csp: CSP, answer: Any) -> list[Any] | None:
+    """The values in the order of the variables; None when this is no answer to the problem."""
+    names = [str(csp.name(variable)) for variable in range(csp.n)]
+    if isinstance(answer, dict):
+        if answer.keys() == set(names):
+            return [answer[name] for name in names]
+        parts = [answer["values"]] if "values" in answer else answer.values()
+        return next((found for part in parts if (found := _values(csp, part)) is not None), None)
+    flat = list(_flat(answer))
+    return flat if isinstance(answer, list) and len(flat) == csp.n else None
+
+
+def _flat(answer: Any) -> Iterator[Any]:
+    if isinstance(answer, list):
+        for part in answer:
+            yield from _flat(part)
+    else:
+        yield answer

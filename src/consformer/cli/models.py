@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from consformer.cli.app import app, out
+
+if TYPE_CHECKING:
+    from consformer.training.checkpoint import Card
 
 
 @app.command()
@@ -15,34 +19,48 @@ def models(
     name: Annotated[str | None, typer.Argument(help="Show everything about this network (a name or a .safetensors file).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the shipped networks: what they were trained on, what that cost, and what was measured."""
+    """List the shipped networks: what they were trained on, what that cost, and what was measured.
+
+    [bold]Examples[/]
+      consformer models
+      consformer models any --json
+      consformer models runs/tiny/tiny.safetensors
+    """
     from dataclasses import asdict
 
+    from consformer.errors import CheckpointError
     from consformer.training.checkpoint import network_names, read_card
 
-    cards = [read_card(name)] if name is not None else [read_card(known) for known in network_names()]
+    cards = [read_card(chosen) for chosen in ([name] if name is not None else network_names())]
     if as_json:
         documents = [asdict(card) for card in cards]
         print(json.dumps(documents[0] if name is not None else documents))
         return
     for card in cards:
-        training = card.training
-        out.print(f"[bold]{card.name}[/]  {card.architecture}, {card.parameters:,} parameters")
-        out.print(f"  {card.recipe.get('description', '')}", markup=False, soft_wrap=True)
-        out.print(f"  trained on    {', '.join(card.families)} (constraints: {', '.join(card.constraints)})", markup=False, soft_wrap=True)
-        out.print(
-            f"  training      {training.get('steps', 0):,} steps, {training.get('samples', 0):,} samples, "
-            f"{training.get('core_minutes', 0):g} core-minutes on {training.get('machine')}, {training.get('date')}",
-            markup=False,
-            soft_wrap=True,
-        )
-        for row in card.results.get("measured", []):
-            out.print(
-                f"  measured      {row['set']}: {row['solved']} of {row['count']} ({row['share']}) in {row['iterations']} iterations",
-                markup=False,
-            )
-            if name is not None:
-                out.print(f"                by {row['command']}, {row['date']}, commit {row['commit']}", markup=False, soft_wrap=True)
-        out.print(f"  solves with   p {card.search.get('p')}, temperature {card.search.get('temperature')}", markup=False, soft_wrap=True)
+        try:
+            lines = list(_lines(card, in_full=name is not None))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise CheckpointError(f"{name or card.name}: its description is damaged; get or train it again") from None
+        out.print(f"{card.name}  {card.architecture}, {card.parameters:,} parameters", style="bold", markup=False, soft_wrap=True)
+        for line in lines:
+            out.print(f"  {line}", markup=False, soft_wrap=True)
         if name is not None:
             out.print_json(json.dumps({"config": card.config, "recipe": card.recipe, "results": card.results}))
+
+
+def _lines(card: Card, in_full: bool) -> Iterator[str]:
+    """The figures of a network as text."""
+    training = card.training
+    if card.recipe.get("description"):
+        yield str(card.recipe["description"])
+    yield f"trained on    {', '.join(card.families)} (constraints: {', '.join(card.constraints)})"
+    if training:
+        cost = f"{training['steps']:,} steps, {training['samples']:,} samples, {training['core_minutes']:g} core-minutes"
+        yield f"training      {cost} on {training['machine']}, {training['date']}"
+    for problems, share in card.results.get("validation", {}).items():
+        yield f"validation    {problems}: {100 * share:.1f} % solved"
+    for row in card.results.get("measured", []):
+        yield f"measured      {row['set']}: {row['solved']} of {row['count']} ({row['share']}) in {row['iterations']} iterations"
+        if in_full:
+            yield f"              by {row['command']}, {row['date']}, commit {row['commit']}"
+    yield f"solves with   p {card.search.get('p')}, temperature {card.search.get('temperature')}"

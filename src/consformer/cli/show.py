@@ -15,7 +15,7 @@ def show(csp: CSP, assignment: Sequence[int] | None) -> None:
     """Draw a problem, or an assignment of it, on the terminal."""
     from consformer import families
 
-    out.print(families.of(csp).render(csp, assignment))
+    out.print(families.of(csp).render(csp, assignment), crop=False)
 
 
 def short_answer(csp: CSP, assignment: Sequence[int]) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from consformer.cli.app import INTERRUPTED, LIMIT_REACHED, SOLVED, app, err, out
+from consformer.cli.app import INTERRUPTED, LIMIT_REACHED, SOLVED, app, busy, err, noting_ctrl_c, out
+from consformer.cli.files import ColorsOption, FamilyOption, FormatOption, check_writable, read_problems, write_text
 
 if TYPE_CHECKING:
     from consformer.csp import CSP
@@ -24,11 +24,9 @@ _SCHEDULE = "a number, or a schedule: 0.7..1 (drawn), 0.5->0.1 (annealed), 0.25^
 @app.command()
 def solve(
     file: Annotated[str, typer.Argument(help="Problem file, or - for standard input. May hold many problems; they are solved together.")],
-    family: Annotated[
-        str | None, typer.Option(help="Read it as this family: sudoku, coloring, nurse, maxcut. Default: by the format.")
-    ] = None,
-    format: Annotated[str | None, typer.Option(help="File format. Default: recognised from the content.")] = None,
-    colors: Annotated[int | None, typer.Option(help="Graph colouring: number of colours. Default: what greedy colouring needs.")] = None,
+    family: FamilyOption = None,
+    format: FormatOption = None,
+    colors: ColorsOption = None,
     network: Annotated[str, typer.Option(help="A shipped network (see `consformer models`) or a .safetensors file.")] = "any",
     pool: Annotated[int, typer.Option(help="Candidates of each problem, refined side by side.")] = 1,
     iterations: Annotated[int | None, typer.Option(help="Most iterations for each problem.")] = None,
@@ -36,37 +34,41 @@ def solve(
         float | None, typer.Option(help="Most seconds for the whole call. Default: 10, unless --iterations is given.")
     ] = None,
     p: Annotated[str | None, typer.Option(help=f"Share of variables updated in an iteration: {_SCHEDULE}. Default: the network's.")] = None,
-    temperature: Annotated[str | None, typer.Option(help="Sampling temperature; numbers and schedules as for --p.")] = None,
-    decode: Annotated[str | None, typer.Option(help="How values are taken: sample or greedy.")] = None,
+    temperature: Annotated[
+        str | None, typer.Option(help="Sampling temperature; numbers and schedules as for --p. Default: the network's.")
+    ] = None,
+    decode: Annotated[str | None, typer.Option(help="How values are taken: sample or greedy. Default: the network's.")] = None,
     restart: Annotated[int | None, typer.Option(help="A candidate without progress for so many iterations starts anew.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed: the same seed and --iterations give the same answer.")] = 0,
+    seed: Annotated[int, typer.Option(help="The same seed and --iterations give the same answer.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one document, or one per line for many problems.")] = False,
-    output: Annotated[Path | None, typer.Option(help="Also write the answers to this file (.json/.jsonl: as JSON, else as text).")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Also write the answers to this file (.json or .jsonl: as JSON, else as text).")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")] = False,
 ) -> None:
-    """Solve the problems of a file.
+    """Solve the problems of a file: Sudoku, graphs, or any CSP as JSON.
 
-    Formats: Sudoku lines or csv, SATNet tensors, DIMACS .col graphs, Gset graphs, JSON of any CSP; recognised from the content.
+    Ctrl-C ends the search and gives the best that was found until then.
 
-    Exit codes: 0 solved, 2 wrong usage or bad input, 3 limit reached without a solution (the best attempt is given), 130 interrupted
-    (likewise).
-
-    Examples:
+    [bold]Examples[/]
       consformer solve board.txt
-
       consformer solve graph.col --colors 5 --pool 8 --time-limit 30
-
       consformer solve boards.csv --iterations 200 --json > answers.jsonl
+      consformer generate nurse | consformer solve -
+
+    [bold]Exit codes[/]
+      0    every problem is solved
+      2    wrong usage or bad input
+      3    limit reached without a solution (the best attempt is given)
+      130  interrupted (likewise)
     """
-    from consformer import formats
     from consformer.memory import keep_freed_memory
     from consformer.solving import refine
 
     keep_freed_memory()
-    options = {} if colors is None else {"colors": colors}
-    problems = formats.read_problems(file, family=family, format=format, **options)
+    problems = read_problems(file, family, format, colors)
     if output is not None:
-        _check_writable(output)
+        _check_output(output, file)
     run = refine(
         problems,
         network=network,
@@ -79,30 +81,31 @@ def solve(
         restart=restart,
         seed=seed,
     )
-    interrupted = _watch(run, show=not quiet and err.is_terminal)
-    results = run.results()
-    _report(results, as_json)
-    if output is not None:
-        _write(output, results, as_json)
-    if interrupted:
-        err.print("interrupted: this is the best that was found until then")
-        raise typer.Exit(INTERRUPTED)
+    with noting_ctrl_c() as interrupted:
+        _watch(run, interrupted, show=not quiet and err.is_terminal)
+        run.interrupted = interrupted()
+        with busy("checking the answers"):
+            results = run.results()
+        _report(results, as_json)
+        if output is not None:
+            _write(output, results, as_json)
+        if interrupted():
+            err.print("interrupted: this is the best that was found until then")
+            raise typer.Exit(INTERRUPTED)
     raise typer.Exit(SOLVED if all(result.solved for result in results) else LIMIT_REACHED)
 
 
-def _watch(run: Run, show: bool) -> bool:
-    """Let it run, with a progress line on a terminal; True when the user interrupted."""
+def _watch(run: Run, interrupted: Callable[[], bool], show: bool) -> None:
+    """Let it run until it ends or is interrupted, with a progress bar on a terminal."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[note]}"))
     with Progress(*columns, console=err, transient=True, disable=not show) as progress:
         task = progress.add_task("solving", total=1.0, note="")
-        try:
-            for event in run:
-                progress.update(task, completed=_done(event, run), note=_note(event, run.problems))
-        except KeyboardInterrupt:
-            return True
-    return False
+        for event in run:
+            progress.update(task, completed=_done(event, run), note=_note(event, run.problems))
+            if interrupted():
+                break
 
 
 def _done(event: Event, run: Run) -> float:
@@ -126,17 +129,15 @@ def _note(event: Event, problems: Sequence[CSP]) -> str:
 
 
 def _report(results: list[Result], as_json: bool) -> None:
+    from consformer.cli.show import short_answer, show
+
     if as_json:
         for document in documents(results):
             print(json.dumps(document))
     elif len(results) == 1:
-        from consformer.cli.show import show
-
         show(results[0].csp, results[0].assignment)
-        out.print(headline(results[0]))
+        out.print(headline(results[0]), markup=False, soft_wrap=True)
     else:
-        from consformer.cli.show import short_answer
-
         for index, result in enumerate(results):
             out.print(f"{index:>5}  {headline(result)}  {short_answer(result.csp, result.assignment)}", soft_wrap=True, markup=False)
         solved = sum(result.solved for result in results)
@@ -164,28 +165,19 @@ def documents(results: list[Result]) -> list[dict[str, Any]]:
     return found if len(found) == 1 else [{"index": index, **document} for index, document in enumerate(found)]
 
 
-def _check_writable(path: Path) -> None:
-    """Tell before solving, not after, that the answers cannot be written."""
+def _check_output(output: Path, file: str) -> None:
     from consformer.errors import InputError
 
-    folder = path.parent
-    if path.is_dir():
-        raise InputError("is a directory; --output must name a file", source=path)
-    if not folder.is_dir():
-        raise InputError(f"cannot be written: there is no folder {folder}", source=path)
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise InputError("cannot be written: no permission", source=path)
+    check_writable(output)
+    if file != "-" and output.exists() and output.samefile(file):
+        raise InputError("this is the file with the problems, which the answers would replace; name another file", source=output)
 
 
 def _write(path: Path, results: list[Result], as_json: bool) -> None:
     from consformer.cli.show import short_answer
-    from consformer.errors import InputError
 
     if as_json or path.suffix in (".json", ".jsonl"):
         lines = [json.dumps(document) for document in documents(results)]
     else:
         lines = [short_answer(result.csp, result.assignment) for result in results]
-    try:
-        path.write_text("".join(f"{line}\n" for line in lines))
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", source=path) from error
+    write_text(path, "".join(f"{line}\n" for line in lines))

@@ -96,7 +96,7 @@ class Maxcut(Family[MaxcutParams]):
         return csp.m == 2 and all(isinstance(constraint, NotEqual) for constraint in csp.constraints)
 
     def view(self, csp: CSP, values: Sequence[int] | None = None) -> View:
-        edges, weights = edges_of(csp)
+        shown, (edges, weights) = entries(csp, values), edges_of(csp)
         summary = f"{csp.n} vertices, {len(edges)} edges"
         if values is not None:
             summary += f", cut {_short(cut_value(csp, values))}"
@@ -104,7 +104,7 @@ class Maxcut(Family[MaxcutParams]):
             "type": "graph",
             "value": "side",
             "summary": summary,
-            "vertices": [{"label": str(csp.name(index)), **entry} for index, entry in enumerate(entries(csp, values))],
+            "vertices": [{"label": str(csp.name(index)), **entry} for index, entry in enumerate(shown)],
             "edges": [
                 {"ends": [one, two], "weight": weight, "mark": "cut" if values is not None and values[one] != values[two] else ""}
                 for (one, two), weight in zip(edges.tolist(), weights.tolist(), strict=True)

@@ -87,7 +87,7 @@ class Sudoku(Family[SudokuParams]):
     """Boards with random givens, by default 31 to 42 of them (the paper's).
 
     Drawn without `unique`, up to four boards of a batch are symmetric images of one solved grid (relabelled, bands, rows, stacks and
-    columns shuffled, transposed), with other cells given. That takes 0.1 ms a board (see docs/data.md).
+    columns shuffled, transposed), with other cells given. That takes about 0.2 ms a board (see docs/data.md).
     """
 
     name = "sudoku"

@@ -204,7 +204,8 @@ def shuffled(grids: Grid, rng: np.random.Generator) -> Grid:
         """[B,N] orders of lines that keep bands together."""
         bands = rng.permuted(np.tile(np.arange(box), (count, 1)), axis=1)
         lines = rng.permuted(np.tile(np.arange(box), (count, box, 1)), axis=2)
-        return (bands[:, :, None] * box + lines).reshape(count, size)
+        together: NDArray[np.int64] = bands[:, :, None] * box + lines
+        return together.reshape(count, size)
 
     names = rng.permuted(np.tile(np.arange(size), (count, 1)), axis=1)
     rows, columns = order(), order()

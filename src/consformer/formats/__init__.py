@@ -61,11 +61,11 @@ def read_problems(source: str | Path | bytes, *, family: str | None = None, form
     >>> [csp.n for csp in read_problems(b"p edge 3 2\\ne 1 2\\ne 2 3\\n", colors=2)]
     [3]
     """
-    where = "standard input" if source == "-" else "data" if isinstance(source, bytes) else str(source)
+    where = "data" if isinstance(source, bytes) else "standard input" if str(source) == "-" else str(source)
     chosen = None if format is None else get(format)
     owner = None if family is None else families.get(family)
     try:
-        data = _load(source)
+        data = read_bytes(source)
         if not data.strip():
             raise InputError("the file is empty; it must hold at least one problem")
         reader = chosen or recognise(data)
@@ -90,22 +90,29 @@ def _problem(payload: Payload, family: families.Family[Any] | None, options: dic
     return payload
 
 
-def _load(source: str | Path | bytes) -> bytes:
+def read_bytes(source: str | Path | bytes) -> bytes:
+    """The content of a file ("-": of the standard input; bytes: as they are); an `InputError` when it cannot be read.
+
+    >>> read_bytes("no/such/file")
+    Traceback (most recent call last):
+    ...
+    consformer.errors.InputError: no/such/file: there is no such file; check the path
+    """
     if isinstance(source, bytes):
         return source
-    if source == "-":
+    if str(source) == "-":
         return sys.stdin.buffer.read()
-    path = Path(source)
     try:
-        return path.read_bytes()
+        return Path(source).read_bytes()
     except FileNotFoundError:
-        raise InputError("there is no such file; check the path") from None
+        problem = "there is no such file; check the path"
     except IsADirectoryError:
-        raise InputError("this is a directory; give a file in it") from None
+        problem = "this is a directory; give a file in it"
     except PermissionError:
-        raise InputError("the file cannot be opened: no permission to read it; change its permissions (chmod +r)") from None
+        problem = "the file cannot be opened: no permission to read it; change its permissions (chmod +r)"
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        raise InputError(f"the file cannot be read: {error.strerror if isinstance(error, OSError) else error}") from None
+        problem = f"the file cannot be read: {error.strerror if isinstance(error, OSError) else error}"
+    raise InputError(problem, source=source)
 
 
-__all__ = ["Format", "Payload", "get", "names", "read_problems", "recognise"]
+__all__ = ["Format", "Payload", "get", "names", "read_bytes", "read_problems", "recognise"]

@@ -49,7 +49,7 @@ class SudokuCsv(Format):
 
     @staticmethod
     def sample() -> bytes:
-        return b"quiz,solution\n1030020000004001,1432321423414123\n"
+        return b"quiz,solution\n1030020000004003,1432321423414123\n"
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -25,8 +25,9 @@ class SudokuLines(Format):
     default_family = "sudoku"
 
     def recognises(self, data: bytes) -> bool:
-        lines = [cells_of(line) for line in head(data, lines=5) if not _BORDER.fullmatch(line) and "," not in line]
-        if not lines or "," in head(data, lines=1)[0]:
+        first = [line.split("#")[0] for line in head(data, lines=5)]
+        lines = [cells_of(line) for line in first if not _BORDER.fullmatch(line)]
+        if not lines or "," in first[0]:
             return False
         text = "".join(lines[0])
         alike = sum(character in "0123456789." for character in text)
@@ -81,7 +82,7 @@ def _row_width(lines: Sequence[Sequence[str]]) -> int | None:
     if width not in _ROWS:
         return None
     # Sixteen cells are a row of a 16×16 board or a whole 4×4 board.
-    if width == 16 and all(cell in (".", "0", "1", "2", "3", "4") for cells in lines for cell in cells):
+    if width == 16 and (len(lines) == 1 or all(cell in (".", "0", "1", "2", "3", "4") for cells in lines for cell in cells)):
         return None
     return width
 

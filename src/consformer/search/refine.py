@@ -123,13 +123,14 @@ class Refinement:
         keep = [] if batch is None else torch.nonzero(~batch.done)[:, 0].tolist()
         if batch is not None and len(keep) > 0.75 * len(batch.members):
             return batch
-        room = PAIRS_AT_ONCE - (0 if batch is None else sum(batch.csp.instances[i].domain.numel() for i in keep) * self.settings.pool)
+        kept_parts = [] if batch is None else [batch.csp.instances[i] for i in keep]
+        variables, values = sum(part.n for part in kept_parts), max((part.m for part in kept_parts), default=0)
         fresh: list[int] = []
         while self._queue:
-            size = self.problems[self._queue[-1]].domain.numel() * self.settings.pool
-            if size > room and (keep or fresh):
+            csp = self.problems[self._queue[-1]]
+            variables, values = variables + csp.n, max(values, csp.m)  # a union pads to the most values
+            if variables * values * self.settings.pool > PAIRS_AT_ONCE and (keep or fresh):
                 break
-            room -= size
             fresh.append(self._queue.pop())
         if not keep and not fresh:
             return None

@@ -72,7 +72,7 @@ def load_network(name_or_path: str | Path) -> tuple[Network, Card]:
             or tensors[name].shape != expected[name].shape
             or not tensors[name].is_floating_point()
         ):
-            raise CheckpointError(f"{path}: tensor {name!r} does not belong to a {card.architecture} network of these settings")
+            raise CheckpointError(f"{path}: tensor {name!r} is not what its settings of the {card.architecture} network ask for")
         if not bool(tensors[name].isfinite().all()):
             raise CheckpointError(f"{path}: tensor {name!r} holds numbers that are not finite; train or download the network again")
     network.load_state_dict({name: tensor.float() for name, tensor in tensors.items()}, assign=True)

@@ -9,7 +9,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from consformer.constraints import kind as constraint_kind
 from consformer.csp import CSP
+from consformer.errors import RecipeError
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,12 @@ class LossSettings:
     """penalty only: penalties are squared (2) or not (1)"""
     weights: Mapping[str, float] = field(default_factory=dict)
     """penalty only: weight of a constraint kind, 1 where not named"""
+
+    def __post_init__(self) -> None:
+        if not self.tau > 0:
+            raise RecipeError(f"tau must be above 0, not {self.tau}")
+        for name in self.weights:
+            constraint_kind(name)
 
 
 def loss(

@@ -103,11 +103,8 @@ class SearchDefaults:
     restart: int | None = None
 
     def __post_init__(self) -> None:
-        try:
-            parse_schedule(self.p, high=1.0, what="p")
-            parse_schedule(self.temperature, low=COLDEST, what="temperature")
-        except ConsformerError as error:
-            raise RecipeError(str(error)) from error
+        parse_schedule(self.p, high=1.0, what="p")
+        parse_schedule(self.temperature, low=COLDEST, what="temperature")
         _require(self.decode in DECODERS, f"decode must be {' or '.join(DECODERS)}, not {self.decode!r}")
         _require(self.restart is None or self.restart >= 1, "restart must be at least 1")
 
@@ -195,7 +192,7 @@ def _build(kind: Any, value: Any, place: str) -> Any:
         built = {name: _build(hints[name], given, f"{place}: {name}") for name, given in value.items()}
         try:
             return kind(**built)  # type: ignore[operator]
-        except (TypeError, RecipeError) as error:  # one is missing, or impossible
+        except (TypeError, ConsformerError) as error:  # one is missing, or impossible
             raise RecipeError(f"{place}: {error}") from error
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is tuple:
