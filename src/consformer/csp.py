@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -161,8 +162,9 @@ class CSP:
     def with_given(self, given: Tensor) -> CSP:
         """The same problem with other fixed values; shares everything that does not depend on them."""
         own = given.split_with_sizes(self.sizes) if self.parts else ()
-        twin = replace(self, given=given, parts=tuple(part.with_given(g) for part, g in zip(self.parts, own, strict=True)))
-        twin.__dict__.update({name: self.__dict__[name] for name in ("graph", "soft_scale", "energy_weights") if name in self.__dict__})
+        twin = copy(self)  # with what is cached; only the givens are new, and only they need checking
+        twin.__dict__.update(given=given, parts=tuple(part.with_given(g) for part, g in zip(self.parts, own, strict=True)))
+        _check_given(twin)
         return twin
 
     @staticmethod
@@ -223,8 +225,8 @@ def _pad(array: Tensor, width: int) -> Tensor:
 
 def _validate(csp: CSP) -> None:
     n, m = csp.domain.shape
-    if csp.given.shape != (n,) or csp.positions.shape[0] != n:
-        raise ModelError(f"{n} variables need {n} fixed-value entries and positions, not {len(csp.given)} and {len(csp.positions)}")
+    if csp.positions.shape[0] != n:
+        raise ModelError(f"{n} variables need {n} positions, not {len(csp.positions)}")
     if len(csp.value_labels) != m or (csp.variable_labels is not None and len(csp.variable_labels) != n):
         raise ModelError(f"{n} variables and {m} values need as many labels")
     if len(set(csp.value_labels)) < m:
@@ -232,12 +234,7 @@ def _validate(csp: CSP) -> None:
     empty = torch.nonzero(~csp.domain.any(1))
     if len(empty):
         raise ModelError(f"variable {csp.name(int(empty[0]))} has an empty domain")
-    fixed = torch.nonzero(csp.given >= 0)[:, 0]
-    wrong = fixed[~csp.domain[fixed, csp.given[fixed].clamp(max=m - 1)] | (csp.given[fixed] >= m)]
-    if len(wrong):
-        value = int(csp.given[wrong[0]])
-        label = csp.value_labels[value] if value < m else value
-        raise ModelError(f"variable {csp.name(int(wrong[0]))} is fixed to {label!r}, which is not in its domain")
+    _check_given(csp)
     kinds = [constraint.kind for constraint in csp.constraints]
     if kinds != sorted(set(kinds)):
         raise ModelError(f"constraints must come as one entry per kind in alphabetical order, not {', '.join(kinds)}")
@@ -245,3 +242,15 @@ def _validate(csp: CSP) -> None:
         constraint.check_values(m)
         if len(constraint.members) and (int(constraint.members.max()) >= n or int(constraint.members.min()) < 0):
             raise ModelError(f"{constraint.kind} names a variable outside 0..{n - 1}")
+
+
+def _check_given(csp: CSP) -> None:
+    n, m = csp.domain.shape
+    if csp.given.shape != (n,):
+        raise ModelError(f"{n} variables need {n} fixed-value entries (-1 where free), not {len(csp.given)}")
+    fixed = torch.nonzero(csp.given >= 0)[:, 0]
+    wrong = fixed[~csp.domain[fixed, csp.given[fixed].clamp(max=m - 1)] | (csp.given[fixed] >= m)]
+    if len(wrong):
+        value = int(csp.given[wrong[0]])
+        label = csp.value_labels[value] if value < m else value
+        raise ModelError(f"variable {csp.name(int(wrong[0]))} is fixed to {label!r}, which is not in its domain")

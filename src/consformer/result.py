@@ -22,6 +22,7 @@ class Effort:
     network: str
     seed: int
     history: tuple[tuple[float, int, float], ...] = ()  # (seconds, violations, soft cost) at each improvement
+    interrupted: bool = False  # by Ctrl-C, before a solution or a limit was reached
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -45,6 +44,7 @@ class Run:
         for csp in self.problems:
             network.check_fit(csp)
         self.network_name = name
+        self.interrupted = False  # to be set by who stops before the end; results tell it
         self.refinement = Refinement(self.problems, network.eval(), settings)
 
     def __iter__(self) -> Iterator[Event]:
@@ -60,9 +60,11 @@ class Run:
         seed = refinement.settings.seed
         if found is None:  # time was over before its turn came: any assignment is the best so far
             values = csp.random_values(1, refinement.generator)[0].tolist()
-            return Result.judged(csp, values, Effort(0, refinement.seconds, self.network_name, seed))
-        history = tuple(refinement.history) if index == 0 else ()
-        return Result.judged(csp, found.values, Effort(found.iterations, found.seconds, self.network_name, seed, history))
+            effort = Effort(0, refinement.seconds, self.network_name, seed, interrupted=self.interrupted)
+            return Result.judged(csp, values, effort)
+        interrupted = self.interrupted and not found.finished
+        effort = Effort(found.iterations, found.seconds, self.network_name, seed, tuple(found.history), interrupted)
+        return Result.judged(csp, found.values, effort)
 
 
 def refine(
@@ -115,7 +117,7 @@ def solve(problem: Problem | Sequence[Problem], **settings: Any) -> Result | lis
     Settings: `network` (name of a shipped one, a file, or a network), `iterations` (per problem) and `time_limit` (seconds, for the
     whole call; 10 when neither is given), `pool` (candidates refined side by side), `p` (share of variables updated) and `temperature`,
     each a number or a schedule such as "0.25^1/25", `decode` ("sample" or "greedy"), `restart` (stale candidates start anew after
-    so many iterations), `seed`. Ctrl-C gives what was found until then.
+    so many iterations), `seed`. Ctrl-C gives what was found until then, and `result.effort.interrupted` tells so.
 
     >>> from consformer import Model, all_different, solve
     >>> model = Model()
@@ -128,9 +130,11 @@ def solve(problem: Problem | Sequence[Problem], **settings: Any) -> Result | lis
     """
     single = isinstance(problem, CSP | Model)
     run = refine([problem] if isinstance(problem, CSP | Model) else list(problem), **settings)
-    with contextlib.suppress(KeyboardInterrupt):
+    try:
         for _event in run:
             pass
+    except KeyboardInterrupt:
+        run.interrupted = True
     results = run.results()
     return results[0] if single else results
 

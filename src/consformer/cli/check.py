@@ -49,6 +49,8 @@ def check(
             given = _read(formats.read_bytes(answers), stated)
         except InputError as error:
             raise error.at("standard input" if answers == "-" else answers) from None
+        except RecursionError:
+            raise InputError("the JSON is nested too deeply", source=answers) from None
         verdicts = [checker.check(csp, values) for csp, values in zip(stated, given, strict=True)]
     for index, verdict in enumerate(verdicts):
         if as_json:
@@ -77,7 +79,7 @@ def _say(verdict: Verdict, prefix: str) -> None:
 
 def _read(data: bytes, problems: Sequence[CSP]) -> list[list[int]]:
     """Value indices for every problem from an answer file."""
-    from consformer import formats
+    from consformer import families, formats
     from consformer.formats.base import text_of
     from consformer.formats.payloads import Board
 
@@ -87,12 +89,16 @@ def _read(data: bytes, problems: Sequence[CSP]) -> list[list[int]]:
     found: list[Any]
     if text[0] in "[{":
         found = _documents(text, len(problems))
+    elif not all(Board in families.of(csp).accepts for csp in problems):
+        raise InputError("answers to these problems are JSON: what `solve --json` prints, or lists of values")
     else:
         boards = formats.get("sudoku_lines").read(data)
         found = [[int(cell) + 1 for cell in board.cells.flat] for board in boards if isinstance(board, Board)]
     if len(found) != len(problems):
         raise InputError(f"there are {len(found)} answers for {len(problems)} problems; give one for each, in the same order")
-    return [_indices(csp, answer, f"answer {index}: " if len(found) > 1 else "") for index, (csp, answer) in enumerate(zip(problems, found))]
+    return [
+        _indices(csp, answer, f"answer {index}: " if len(found) > 1 else "") for index, (csp, answer) in enumerate(zip(problems, found))
+    ]
 
 
 def _documents(text: str, count: int) -> list[Any]:
@@ -101,7 +107,7 @@ def _documents(text: str, count: int) -> list[Any]:
         document = json.loads(text)
         many = isinstance(document, list) and (count > 1 or (bool(document) and isinstance(document[0], list | dict)))
         found = document if many else [document]
-    except (ValueError, RecursionError):
+    except ValueError:
         found = list(_lines(text))
     if all(isinstance(answer, dict) and isinstance(answer.get("index"), int) for answer in found):
         found = sorted(found, key=lambda answer: int(answer["index"]))
@@ -113,7 +119,7 @@ def _lines(text: str) -> Iterator[Any]:
         try:
             if line.strip():
                 yield json.loads(line)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise InputError(f"not valid JSON: {error}; give one answer per line", line=number) from None
 
 

@@ -44,8 +44,8 @@ class EquivariantNetwork(Network):
         super().__init__(config)
         self.inputs = nn.Linear(FEATURES, config.width)
         self.blocks = nn.ModuleList([Block(config) for _ in range(config.layers)])
-        self.norm = nn.LayerNorm(config.width)
-        self.head = nn.Linear(config.width, 1)
+        self.norm = nn.LayerNorm(config.width, bias=False)
+        self.head = nn.Linear(config.width, 1, bias=False)
         nn.init.zeros_(self.head.weight)  # untrained, the network is parallel Gibbs sampling
         self.skip = nn.Parameter(torch.tensor([1.0, 0.3]))
 

@@ -54,8 +54,9 @@ class Incumbent:
     values: list[int]
     violations: int
     cost: float
-    iterations: int
-    seconds: float  # since the start, as long as the problem is in work
+    history: list[tuple[float, int, float]]  # (seconds, violations, cost) of every improvement
+    iterations: int = 0  # spent on the problem so far
+    seconds: float = 0.0  # since the start of the search, as long as the problem is in work
     finished: bool = False
 
 
@@ -68,7 +69,7 @@ class Refinement:
         self.decode = DECODERS[settings.decode]
         self.incumbents: list[Incumbent | None] = [None] * len(problems)
         self.iteration = 0
-        self.history: list[tuple[float, int, float]] = []  # (seconds, violations, cost) whenever the first problem improved
+        self._finished = self._solved = 0
         self._queue = list(range(len(problems)))[::-1]
         self._started = time.perf_counter()
 
@@ -79,12 +80,12 @@ class Refinement:
     def __iter__(self) -> Iterator[Event]:
         self._started = time.perf_counter()
         batch = self._refill(None)
-        yield self._event()
+        yield self._event(batch)
         while batch is not None and not self._out_of_time():
             self._step(batch)
             self.iteration += 1
             self._record(batch)
-            yield self._event()
+            yield self._event(batch)
             if batch.done.any():
                 batch = self._refill(batch)
 
@@ -94,6 +95,8 @@ class Refinement:
     @torch.no_grad()
     def _step(self, batch: Batch) -> None:
         settings, generator, csp = self.settings, self.generator, batch.csp
+        if settings.restart is not None:
+            batch.restart(settings.restart, generator)
         progress = self._progress(batch)
         p = settings.p(settings.pool, batch.age, progress, generator)
         temperature = settings.temperature(settings.pool, batch.age, progress, generator)
@@ -102,8 +105,6 @@ class Refinement:
         batch.values = torch.where(subset, self.decode(logits, generator), batch.values)
         batch.age += 1
         batch.judge()
-        if settings.restart is not None:
-            batch.restart(settings.restart, generator)
 
     def _progress(self, batch: Batch) -> Tensor:
         """[instances] how much of the run is over, by iterations or by time, whichever is further."""
@@ -152,31 +153,32 @@ class Refinement:
         stuck = ~batch.movable  # nothing is free: what is there is all there will be
         better = key < batch.best_key
         batch.best_key = torch.minimum(key, batch.best_key)
+        now = self.seconds
         for i in torch.nonzero(better & ~batch.done)[:, 0].tolist():
-            k, (start, end) = int(best[i]), batch.spans[i]
-            self.incumbents[batch.members[i]] = Incumbent(
-                batch.values[k, start:end].tolist(), int(batch.violations[k, i]), float(batch.cost[k, i]), int(batch.age[i]), self.seconds
-            )
-            if batch.members[i] == 0:
-                self.history.append((self.seconds, int(batch.violations[k, i]), float(batch.cost[k, i])))
-        batch.done |= solved | over | stuck
-        for i in range(len(batch.members)):
-            incumbent = self.incumbents[batch.members[i]]
+            k, (start, end), member = int(best[i]), batch.spans[i], batch.members[i]
+            violations, cost = int(batch.violations[k, i]), float(batch.cost[k, i])
+            before = self.incumbents[member]
+            history = [*(before.history if before else []), (now, violations, cost)]
+            self._solved += violations == 0 and (before is None or before.violations > 0)
+            self.incumbents[member] = Incumbent(batch.values[k, start:end].tolist(), violations, cost, history)
+        finished = (solved | over | stuck) & ~batch.done
+        batch.done |= finished
+        self._finished += int(finished.sum())
+        for member, age, done in zip(batch.members, batch.age.tolist(), batch.done.tolist(), strict=True):
+            incumbent = self.incumbents[member]
             if incumbent is not None and not incumbent.finished:
-                incumbent.iterations = int(batch.age[i])
-                incumbent.seconds = self.seconds
-                incumbent.finished = bool(batch.done[i])
+                incumbent.iterations, incumbent.seconds, incumbent.finished = age, now, done
 
-    def _event(self) -> Event:
-        known = [incumbent for incumbent in self.incumbents if incumbent is not None]
-        finished = sum(incumbent.finished for incumbent in known)
-        worst = max(known, key=lambda incumbent: (not incumbent.finished, incumbent.violations, incumbent.cost), default=None)
+    def _event(self, batch: Batch | None) -> Event:
+        members = [] if batch is None else batch.members
+        working = [found for found in (self.incumbents[member] for member in members) if found is not None]
+        worst = max(working, key=lambda found: (found.violations, found.cost), default=None)
         return Event(
             iteration=self.iteration,
             seconds=self.seconds,
             total=len(self.problems),
-            finished=finished,
-            solved=sum(incumbent.violations == 0 for incumbent in known),
+            finished=self._finished,
+            solved=self._solved,
             violations=worst.violations if worst else 0,
             cost=worst.cost if worst else 0.0,
         )

@@ -13,11 +13,11 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
@@ -26,14 +26,16 @@ from torch import Tensor, nn
 
 from consformer import datasets, families
 from consformer.csp import CSP
-from consformer.errors import CheckpointError, RecipeError
+from consformer.errors import CheckpointError, ConsformerError, RecipeError
 from consformer.networks import Network
-from consformer.search.refine import Refinement, SearchSettings
+from consformer.search.refine import Incumbent, Refinement, SearchSettings
 from consformer.search.schedule import parse_schedule
 from consformer.search.select import uniform_subset
 from consformer.training.checkpoint import Card, read_tensors, save_network, write_tensors
 from consformer.training.loss import loss
 from consformer.training.recipe import Recipe, Task, Validation
+
+T = TypeVar("T")
 
 STATE_FORMAT, STATE_VERSION = "consformer-training-state", 1
 _VALIDATION_SEED = 7_777_777  # apart from every training seed: fresh instances in training come from (seed, step, ...) sequences
@@ -211,7 +213,9 @@ class Trainer:
         return bool(flag > 0)
 
     def validate(self) -> dict[str, float]:
-        """Share of the validation problems that the averaged weights solve; the processes share the work."""
+        """Share of the validation problems that the averaged weights solve (of optimisation problems: the share of the soft weight
+        that is satisfied); the processes share the work.
+        """
         network = self.averaged_network()
         search = self.recipe.search
         self.solved = {}
@@ -230,10 +234,11 @@ class Trainer:
             refinement = Refinement(problems[self.rank :: self.world], network, settings)
             for _event in refinement:
                 pass
-            count = torch.tensor([float(sum(found is not None and found.violations == 0 for found in refinement.incumbents))])
+            pairs = zip(refinement.problems, refinement.incumbents, strict=True)
+            total = torch.tensor([sum(_score(csp, found) for csp, found in pairs if found is not None)], dtype=torch.float64)
             if self.world > 1:
-                dist.all_reduce(count)
-            self.solved[f"{chosen.family}/{index}"] = float(count) / len(problems)
+                dist.all_reduce(total)
+            self.solved[f"{chosen.family}/{index}"] = float(total) / len(problems)
         return self.solved
 
     def averaged_network(self) -> Network:
@@ -273,9 +278,12 @@ class Trainer:
         write_tensors(self.state_file, tensors, document)
         save_network(self.network_file, self.averaged_network(), self.card())
 
-    def resume(self) -> None:
-        """Go on exactly where the saved state stopped."""
-        tensors, document = read_tensors(self.state_file, STATE_FORMAT, STATE_VERSION)
+    def resume(self) -> bool:
+        """Go on exactly where the saved state stopped; False when there is none. Only the first process needs to see the file."""
+        found = self._from_first(self._read_state)
+        if found is None:
+            return False
+        tensors, document = found
         mine, theirs = (_comparable(recipe) for recipe in (self.recipe.to_dict(), document.get("recipe")))
         if mine != theirs:
             changed = [key for key in mine if mine[key] != theirs.get(key)]
@@ -296,6 +304,25 @@ class Trainer:
             self.averaged_network()
         except (RuntimeError, KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{self.state_file}: does not fit this recipe or is damaged: {error}") from error
+        return True
+
+    def _read_state(self) -> tuple[dict[str, Tensor], dict[str, Any]] | ConsformerError | None:
+        if not self.state_file.exists():
+            return None
+        try:
+            return read_tensors(self.state_file, STATE_FORMAT, STATE_VERSION)
+        except ConsformerError as error:
+            return error
+
+    def _from_first(self, read: Callable[[], T | ConsformerError]) -> T:
+        """What the first process reads, in all processes; an error there is an error everywhere."""
+        shared = [read() if self.rank == 0 else None]
+        if dist.is_initialized():
+            dist.broadcast_object_list(shared, src=0)
+        found = shared[0]
+        if isinstance(found, ConsformerError):
+            raise found
+        return cast("T", found)
 
     def card(self) -> Card:
         """The description that goes into the network file."""
@@ -333,10 +360,18 @@ class Trainer:
             log.write_text("".join(f"{line}\n" for line in lines))
 
 
+def _score(csp: CSP, found: Incumbent) -> float:
+    """1 for a solved problem, 0 for an unsolved one; with soft constraints, the share of their weight that holds."""
+    if found.violations:
+        return 0.0
+    weight = sum(float((constraint.weight * constraint.soft).sum()) for constraint in csp.constraints)
+    return 1 - found.cost / weight if weight else 1.0
+
+
 def _comparable(recipe: Any) -> dict[str, Any]:
     """What must be equal to go on with a run: everything but its length, so that a run can be prolonged or cut short."""
     plain = json.loads(json.dumps(recipe)) if isinstance(recipe, dict) else {}
-    return {**plain, "optimiser": {key: value for key, value in plain.get("optimiser", {}).items() if key != "steps"}}
+    return {**plain, "optimiser": {key: value for key, value in plain.get("optimiser", {}).items() if key not in ("steps", "warmup")}}
 
 
 def _logged_step(line: str) -> float:
