@@ -1,6 +1,6 @@
 """How fast it is, and how far from what the matrix products alone would take. One run, one table; ratios, because machines are noisy.
 
-python benchmarks/speed.py [--network NAME_OR_FILE] [--json FILE]
+python benchmarks/speed.py [--network NAME_OR_FILE] [--graph G81.txt] [--json FILE]
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import resource
 import statistics
 import subprocess
@@ -23,6 +24,7 @@ import torch
 
 from consformer import families
 from consformer.csp import CSP
+from consformer.formats import read_problems
 from consformer.memory import keep_freed_memory
 from consformer.networks import EquivariantNetwork
 from consformer.search.refine import Refinement, SearchSettings
@@ -74,7 +76,7 @@ class Products:
 
 @torch.no_grad()
 def refinement(network: EquivariantNetwork, pool: int) -> dict[str, float]:
-    """Whole iterations (select, propose, decode, judge) on a Sudoku that is never solved: it has no fixed cell and 9x9 all free."""
+    """Whole iterations (select, propose, decode, judge) on one Sudoku board."""
     board = families.get("sudoku").generate(np.random.default_rng(0), 1, {"givens": [31, 31]})[0]
     products = Products(network, board.n, board.m, pool)
     run = Refinement([board], network, SearchSettings(pool=pool))
@@ -105,25 +107,27 @@ def torus(side: int, height: int) -> CSP:
     return problem(side * height, edges, np.ones(len(edges)), {})
 
 
-def sparse_child(side: int, height: int, name: str) -> None:
-    """One measurement in a process of its own, so that peak memory is its own."""
+def sparse_child(source: str, name: str) -> None:
+    """One measurement in a process of its own, so that peak memory is its own; the source is a Gset file or a torus as 200x100."""
     keep_freed_memory()
     network, _ = load_network(name)
-    base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    run = Refinement([torus(side, height)], network, SearchSettings())
+    shape = re.fullmatch(r"(\d+)x(\d+)", source)
+    csp = torus(int(shape[1]), int(shape[2])) if shape else read_problems(source, family="maxcut")[0]
+    run = Refinement([csp], network, SearchSettings())
     batch = run._refill(None)
     assert batch is not None
     seconds = median_seconds(lambda: run._step(batch), 3)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"seconds": seconds, "peak_mb": peak / 1024, "above_start_mb": (peak - base) / 1024}))
+    edges = (csp.graph.edges.shape[1] - csp.n) // 2
+    print(json.dumps({"source": source, "vertices": csp.n, "edges": edges, "seconds": seconds, "peak_mb": peak / 1024}))
 
 
-def sparse(name: str) -> list[dict[str, Any]]:
+def sparse(name: str, graph: str | None) -> list[dict[str, Any]]:
     rows = []
-    for side, height in [(40, 25), (100, 50), (200, 100), (400, 250)]:
-        command = [sys.executable, __file__, "--sparse-child", str(side), str(height), "--network", name]
+    for source in ["40x25", "100x50", "200x100", "400x250", *([graph] if graph else [])]:
+        command = [sys.executable, __file__, "--sparse-child", source, "--network", name]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        rows.append({"vertices": side * height, "edges": 2 * side * height, **json.loads(done.stdout.splitlines()[-1])})
+        rows.append(json.loads(done.stdout.splitlines()[-1]))
     return rows
 
 
@@ -147,11 +151,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--network", default="any")
     parser.add_argument("--json", type=Path, help="also write the numbers to this file")
-    parser.add_argument("--sparse-child", nargs=2, type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--graph", help="also measure an iteration on this graph file, Gset's G81 for instance")
+    parser.add_argument("--sparse-child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.sparse_child:
-        side, height = options.sparse_child
-        sparse_child(side, height, options.network)
+        sparse_child(options.sparse_child, options.network)
         return
     keep_freed_memory()
     network, _ = load_network(options.network)
@@ -166,13 +170,14 @@ def main() -> None:
         )
     found["training"] = training()
     print(f"training: {found['training']['samples_per_second']:.1f} samples/s in one process of {torch.get_num_threads()} threads")
-    found["sparse"] = sparse(options.network)
+    found["sparse"] = sparse(options.network, options.graph)
     print("sparse path, vertices of degree 4, one candidate:")
     first = found["sparse"][0]
     for row in found["sparse"]:
         growth = (row["seconds"] / first["seconds"]) / (row["vertices"] / first["vertices"])
         print(
-            f"  {row['vertices']:>7} vertices: {1000 * row['seconds']:8.1f} ms an iteration, peak {row['peak_mb']:6.0f} MB resident; "
+            f"  {row['vertices']:>7} vertices, {row['edges']:>7} edges: {1000 * row['seconds']:8.1f} ms an iteration, "
+            f"peak {row['peak_mb']:6.0f} MB resident; "
             f"time per vertex over that at {first['vertices']}: {growth:.2f}"
         )
     found["cold_start"] = row = cold_start(options.network)

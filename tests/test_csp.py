@@ -52,7 +52,7 @@ def test_sizes_and_names() -> None:
     ("changes", "message"),
     [
         ({"given": torch.tensor([-1])}, "2 variables need 2 fixed-value entries"),
-        ({"positions": torch.zeros(3, 1)}, "2 variables need 2 fixed-value entries"),
+        ({"positions": torch.zeros(3, 1)}, "2 variables need 2 positions"),
         ({"value_labels": ("a", "b")}, "as many labels"),
         ({"variable_labels": ("x",)}, "as many labels"),
         ({"value_labels": ("a", "b", "a")}, "same label"),

@@ -30,9 +30,15 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # `run` knows what to do
+
+
 # Colour only on a terminal; everything that is not the answer goes to standard error.
-out = Console(highlight=False, emoji=False)
-err = Console(stderr=True, highlight=False, emoji=False)
+out = _Console(highlight=False, emoji=False)
+err = _Console(stderr=True, highlight=False, emoji=False)
 
 
 @app.callback(invoke_without_command=True)
@@ -42,10 +48,11 @@ def _start(
 ) -> None:
     """Solve constraint problems with a Transformer that repairs assignments.
 
-    [bold]Start with[/]
-      consformer solve FILE             Sudoku, graph or any CSP
-      consformer generate sudoku        random problems
-      consformer COMMAND --help         options and examples
+    [bold]Examples[/]
+      consformer generate sudoku --output board.txt
+      consformer solve board.txt
+
+    Options, examples and exit codes of a command: consformer COMMAND --help
     """
     if version:
         print(f"consformer {consformer.__version__}")

@@ -28,11 +28,12 @@ def check(
 ) -> None:
     """Check answers against problems, independently of how they were found.
 
-    Answers are what `solve --json` or `solve --output` writes, lists of values as JSON, or solved Sudoku boards.
+    Answers are what `solve --json` or `solve --output` writes, lists of values
+    as JSON, or solved Sudoku boards.
 
     [bold]Examples[/]
       consformer check boards.txt answers.jsonl
-      consformer solve graph.col --colors 5 --json | consformer check graph.col - --colors 5
+      consformer solve graph.col --json | consformer check graph.col -
 
     [bold]Exit codes[/]
       0  every constraint holds

@@ -32,8 +32,9 @@ def _start(context: typer.Context) -> None:
 
     [bold]Examples[/]
       consformer generate sudoku --count 20 --unique --output boards.txt
-      consformer generate coloring --vertices 30..60 | consformer solve - --colors 5
-      consformer generate nurse --help
+      consformer generate coloring --vertices 30..60 | consformer solve -
+
+    Every family has its own options: consformer generate FAMILY --help
     """
     if context.invoked_subcommand is None:
         print(context.get_help())
@@ -47,7 +48,9 @@ def _command(family: families.Family[Any]) -> Callable[..., None]:
     def run(
         count: Annotated[int, typer.Option("--count", "-n", help="How many problems.", min=1)] = 1,
         seed: Annotated[int, typer.Option(help="The same seed gives the same problems.", min=0)] = 0,
-        output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write. Default: standard output.")] = None,
+        output: Annotated[
+            Path | None, typer.Option("--output", "-o", readable=False, help="File to write. Default: standard output.")
+        ] = None,
         **params: Any,
     ) -> None:
         asked = {name: _value(text, hints[name]) for name, text in params.items() if text is not None}

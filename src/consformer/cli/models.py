@@ -21,6 +21,8 @@ def models(
 ) -> None:
     """List the shipped networks: what they were trained on, what that cost, and what was measured.
 
+    With a name, everything about that network: settings, recipe, results.
+
     [bold]Examples[/]
       consformer models
       consformer models any --json

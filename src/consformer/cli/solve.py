@@ -38,11 +38,19 @@ def solve(
         str | None, typer.Option(help="Sampling temperature; numbers and schedules as for --p. Default: the network's.")
     ] = None,
     decode: Annotated[str | None, typer.Option(help="How values are taken: sample or greedy. Default: the network's.")] = None,
-    restart: Annotated[int | None, typer.Option(help="A candidate without progress for so many iterations starts anew.")] = None,
+    restart: Annotated[
+        int | None,
+        typer.Option(
+            help="A candidate without progress for so many iterations starts anew (later, in proportion, beyond 50 free variables)."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed and --iterations give the same answer.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one document, or one per line for many problems.")] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Also write the answers to this file (.json or .jsonl: as JSON, else as text).")
+        Path | None,
+        typer.Option(
+            "--output", "-o", readable=False, help="Also write the answers to this file (.json or .jsonl: as JSON, else as text)."
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")] = False,
 ) -> None:

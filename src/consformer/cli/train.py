@@ -26,7 +26,7 @@ _BETWEEN_LINES = 10.0  # seconds between two progress lines where there is no te
 def train(
     recipe: Annotated[str, typer.Argument(help="Name of a shipped recipe (--list shows them) or a .toml file.")] = "",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder of the run: state, log, network. Default: runs/NAME.")
+        Path | None, typer.Option("--output", "-o", readable=False, help="Folder of the run: state, log, network. Default: runs/NAME.")
     ] = None,
     steps: Annotated[int | None, typer.Option(help="Train for so many steps instead of the recipe's.", min=1)] = None,
     minutes: Annotated[float | None, typer.Option(help="Stop after so many minutes; the next call goes on from there.", min=0)] = None,
@@ -37,8 +37,9 @@ def train(
 ) -> None:
     """Train a network from a recipe.
 
-    Interrupt at will: the same command resumes exactly where the last one stopped. Ctrl-C saves after the step that is
-    running, a second one at once; after a crash, training resumes from the last checkpoint.
+    Interrupt at will: the same command resumes exactly where it stopped (after
+    a crash, at the last checkpoint). A second Ctrl-C does not wait for the step
+    that is running.
 
     [bold]Examples[/]
       consformer train tiny
@@ -111,12 +112,12 @@ def _follow(trainer: Trainer, minutes: float | None, tensorboard: bool, interrup
 
 def progress_line(progress: Progress, solved: dict[str, float]) -> str:
     """What a person wants to see of a run."""
-    days, seconds = divmod(progress.seconds_left, 86_400)
-    left = f"{progress.seconds_left / 86_400:.1f} days" if days else time.strftime("%H:%M:%S", time.gmtime(seconds))
+    seconds = progress.seconds_left
+    left = f"{seconds / 86_400:.1f} days" if seconds >= 86_400 else time.strftime("%H:%M:%S", time.gmtime(seconds))
     share = ", ".join(f"{name} {100 * value:.1f} %" for name, value in solved.items()) or "not validated yet"
     return (
-        f"step {progress.step}/{progress.steps} · loss {progress.loss:.4f} · solved: {share} · "
-        f"{progress.samples_per_second:.0f} samples/s · {left} left"
+        f"step {progress.step}/{progress.steps} · loss {progress.loss:.3f} · solved {share} · "
+        f"{progress.samples_per_second:.0f} samples/s · {left.removeprefix('00:')} left"
     )
 
 

@@ -11,6 +11,8 @@ from torch import Tensor
 
 from consformer.csp import CSP
 
+QUICK = 50  # problems with up to so many free variables are restarted after the patience asked for, larger ones later
+
 
 @dataclass
 class Batch:
@@ -29,6 +31,7 @@ class Batch:
     optimising: Tensor  # [I] has soft constraints
     heavy: Tensor  # [I] more than all soft constraints together: what one hard violation weighs in a key
     movable: Tensor  # [I] has a free variable
+    slowness: Tensor  # [I] free variables over `QUICK`, at least 1: how much longer progress may take
     spans: list[tuple[int, int]]
 
     @staticmethod
@@ -71,8 +74,8 @@ class Batch:
         return index, key
 
     def restart(self, patience: int, generator: torch.Generator) -> None:
-        """Candidates without progress start anew from a random assignment."""
-        frozen = self.stale >= patience
+        """Candidates without progress start anew from a random assignment; larger problems are given more time, in proportion."""
+        frozen = self.stale >= patience * self.slowness
         if bool(frozen.any()):
             fresh = self.csp.random_values(len(self.values), generator)
             self.values = torch.where(frozen[:, self.csp.instance], fresh, self.values)
@@ -112,17 +115,18 @@ class Batch:
 
 def _facts(csp: CSP) -> dict[str, Any]:
     """What a batch needs to know of its instances."""
-    optimising, heavy, movable, spans, end = [], [], [], [], 0
+    optimising, heavy, free, spans, end = [], [], [], [], 0
     for part in csp.instances:
         soft = sum(float((c.weight * c.soft * c.sizes**2).sum()) for c in part.constraints)
         optimising.append(soft > 0)
         heavy.append(soft + 1)
-        movable.append(bool(part.free.any()))
+        free.append(int(part.free.sum()))
         spans.append((end, end + part.n))
         end += part.n
     return {
         "optimising": torch.tensor(optimising),
         "heavy": torch.tensor(heavy, dtype=torch.float64),
-        "movable": torch.tensor(movable),
+        "movable": torch.tensor(free) > 0,
+        "slowness": (torch.tensor(free) / QUICK).clamp(min=1),
         "spans": spans,
     }

@@ -30,7 +30,7 @@ class SearchSettings:
     p: Schedule = field(default_factory=lambda: Fixed(0.8))
     temperature: Schedule = field(default_factory=lambda: Fixed(0.25))
     decode: str = "sample"
-    restart: int | None = None  # a candidate that has not improved for so many iterations starts anew
+    restart: int | None = None  # a candidate without progress for so many iterations starts anew (see `Batch.restart`)
     seed: int = 0
 
 
