@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Generated data sets go to a directory of the test run, not to the user's cache."""
-    patch = pytest.MonkeyPatch()
-    patch.setenv("CONSFORMER_CACHE", str(Path(tmp_path_factory.mktemp("cache"))))
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Data sets made by tests, and by the processes they start, do not end up in the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONSFORMER_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 import torch
 
 from consformer.graph import Graph
@@ -44,6 +45,16 @@ def test_mask_is_the_adjacency_and_padding_sees_itself() -> None:
 def test_bias_forbids_what_the_mask_forbids() -> None:
     assert torch.equal(BOTH.bias == 0, BOTH.mask)
     assert torch.equal(BOTH.bias == float("-inf"), ~BOTH.mask)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 100])
+def test_portions_are_the_whole_in_order(count: int) -> None:
+    portions = BOTH.portions(count)
+    assert len(portions) <= count
+    assert torch.cat([torch.arange(BOTH.n)[variables] for variables, _ in portions]).tolist() == list(range(BOTH.n))
+    assert torch.cat([BOTH.edges[:, edges] for _, edges in portions], 1).tolist() == BOTH.edges.tolist()
+    for variables, edges in portions:
+        assert set(BOTH.edges[0, edges].tolist()) == set(range(variables.start, variables.stop))
 
 
 def test_moving_to_a_device_keeps_everything() -> None:

@@ -9,6 +9,7 @@ network keeps its state as [n, R, d] from start to end and nothing is transposed
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Literal
@@ -25,8 +26,8 @@ Relation = Literal["none", "learned", "mask"]
 # One edge of the sparse path costs as much as this many pairs of the dense one, and a pair of tiny instances never matters.
 # Measured by `python benchmarks/attention.py`, which prints the break-even density.
 SPARSE_EDGE_COST = 12.0
-# Numbers held at once by the sparse path; rows are worked off in portions of this size, so memory grows with edges, not with rows.
-SPARSE_PORTION = 1 << 24
+# Numbers held at once by the sparse path: edges are worked off in portions that stay in the processor's cache.
+SPARSE_PORTION = 1 << 21
 
 
 class Layout(ABC):
@@ -97,17 +98,19 @@ class SparseLayout(Layout):
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, penalty: Tensor | None = None) -> Tensor:
         assert penalty is None, "pairs without an edge are never looked at here"
-        portion = max(1, SPARSE_PORTION // (self.graph.edges.shape[1] * q.shape[2]))
-        parts = zip(q.split(portion, 1), k.split(portion, 1), v.split(portion, 1), strict=True)  # type: ignore[no-untyped-call]
-        return torch.cat([self._attend(*part) for part in parts], 1)
+        numbers = self.graph.edges.shape[1] * q[0].numel()
+        portions = 1 if torch.is_grad_enabled() else math.ceil(numbers / SPARSE_PORTION)  # in training all is kept anyway
+        return torch.cat([_attend(q[there], self.graph.edges[:, edges], k, v) for there, edges in self.graph.portions(portions)])
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        to, source = self.graph.edges
-        n, rows, width = q.shape
-        logits = (q.index_select(0, to) * k.index_select(0, source)).sum(-1) * width**-0.5  # [E,R]
-        highest = logits.new_full((n, rows), float("-inf"))
-        highest.scatter_reduce_(0, to[:, None].expand_as(logits), logits.detach(), "amax")
-        share = torch.exp(logits - highest.index_select(0, to))
-        total = segment_sum(share, to, n)  # [n,R]
-        mixed = (share[..., None] * v.index_select(0, source)).flatten(1)  # [E,R*d]
-        return segment_sum(mixed, to, n).view(n, rows, width) / total[..., None]
+
+def _attend(q: Tensor, edges: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Attention of a run of variables, q [r,R,d], along the edges [2,E] that lead to them, to all variables, k and v [n,R,d]."""
+    source, to = edges[1], edges[0] - edges[0, 0]
+    variables, rows, width = q.shape
+    logits = (q.index_select(0, to) * k.index_select(0, source)).sum(-1) * width**-0.5  # [E,R]
+    highest = logits.new_full((variables, rows), float("-inf"))
+    highest.scatter_reduce_(0, to[:, None].expand_as(logits), logits.detach(), "amax")
+    share = torch.exp(logits - highest.index_select(0, to))
+    total = segment_sum(share, to, variables)  # [r,R]
+    mixed = (share[..., None] * v.index_select(0, source)).flatten(1)  # [E,R*d]
+    return segment_sum(mixed, to, variables).view(variables, rows, width) / total[..., None]

@@ -56,9 +56,10 @@ class EquivariantNetwork(Network):
         features = _features(csp, current, subset, outside, inside, floor, warmth)  # [n,K,m,F]
         layout = Layout.of(csp.graph)
         allowed = layout.enter(csp.domain)[:, None, :, None]  # [rows,1,m,1]
+        closed = None if bool(allowed.all()) else ~allowed
         h = layout.enter(self.inputs(features))  # [rows,K,m,c]
         for block in self.blocks:
-            h = block(h, allowed, layout)
+            h = block(h, closed, layout)
         head = layout.leave(self.head(self.norm(h)))[..., 0].transpose(0, 1)  # [K,n,m]
         logits = (head - self.skip[0] * outside - self.skip[1] * inside) / warmth[..., None]
         return logits.masked_fill(~csp.domain, MASKED)
@@ -78,24 +79,24 @@ class Block(nn.Module):
         self.up, self.down = nn.Linear(width, hidden, bias=False), nn.Linear(hidden, width, bias=False)
         self.others = nn.Linear(2 * width, hidden, bias=False)
 
-    def forward(self, h: Tensor, allowed: Tensor, layout: Layout) -> Tensor:
+    def forward(self, h: Tensor, closed: Tensor | None, layout: Layout) -> Tensor:
         rows, pool, m, width = h.shape
         x = self.norm1(h)
         q, k, v = (f(x).view(rows, pool * m * self.heads, width // self.heads) for f in (self.query, self.key, self.value))
         h = h + self.out(layout.attend(q, k, v).view(rows, pool, m, width))
         x = self.norm2(h)
-        others = self.others(_over_values(x, allowed))[:, :, None]  # [rows,K,1,e*c]
+        others = self.others(_over_values(x, closed))[:, :, None]  # [rows,K,1,e*c]
         moved: Tensor = self.down(torch.relu(self.up(x) + others))
         return h + moved
 
 
-def _over_values(x: Tensor, allowed: Tensor) -> Tensor:
-    """Mean and maximum over the values a variable may take: [rows,K,m,c] -> [rows,K,2c]."""
-    if bool(allowed.all()):
+def _over_values(x: Tensor, closed: Tensor | None) -> Tensor:
+    """Mean and maximum over the values a variable may take (none: over all): [rows,K,m,c] -> [rows,K,2c]."""
+    if closed is None:
         return torch.cat([x.mean(2), x.amax(2)], -1)
-    count = allowed.sum(2).clamp(min=1)  # padding has none
-    highest = x.masked_fill(~allowed, MASKED).amax(2)
-    return torch.cat([(x * allowed).sum(2) / count, highest.clamp(min=-HIGHEST_CONFLICT * 10)], -1)
+    count = (~closed).sum(2).clamp(min=1)  # padding has none
+    highest = x.masked_fill(closed, MASKED).amax(2)
+    return torch.cat([x.masked_fill(closed, 0.0).sum(2) / count, highest.clamp(min=-HIGHEST_CONFLICT * 10)], -1)
 
 
 def conflict_inputs(csp: CSP, current: Tensor, subset: Tensor) -> tuple[Tensor, Tensor, Tensor]:
