@@ -59,7 +59,7 @@ def load_network(name_or_path: str | Path) -> tuple[Network, Card]:
     >>> card.architecture
     'equivariant'
     """
-    path = _locate(name_or_path)
+    path = locate(name_or_path)
     tensors, document = read_tensors(path, FORMAT, VERSION)
     card = _card(document, path)
     with torch.device("meta"):  # nothing is allocated before the file turns out to hold what its settings ask for
@@ -86,7 +86,7 @@ def network_names() -> list[str]:
 
 def read_card(name_or_path: str | Path) -> Card:
     """Only the description of a network."""
-    path = _locate(name_or_path)
+    path = locate(name_or_path)
     return _card(_read_document(path, FORMAT, VERSION), path)
 
 
@@ -169,7 +169,8 @@ def _shipped() -> Any:
     return resources.files("consformer") / "weights"
 
 
-def _locate(name_or_path: str | Path) -> Path:
+def locate(name_or_path: str | Path) -> Path:
+    """The file of a shipped network, or a path as it is."""
     if isinstance(name_or_path, str) and name_or_path in network_names():
         return Path(str(_shipped() / f"{name_or_path}.safetensors"))
     path = Path(name_or_path)

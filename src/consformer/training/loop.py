@@ -9,9 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
-import platform
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -27,6 +24,7 @@ from torch import Tensor, nn
 from consformer import datasets, families
 from consformer.csp import CSP
 from consformer.errors import CheckpointError, ConsformerError, RecipeError
+from consformer.machine import commit, machine
 from consformer.networks import Network
 from consformer.search.refine import Incumbent, Refinement, SearchSettings
 from consformer.search.schedule import parse_schedule
@@ -338,9 +336,9 @@ class Trainer:
                 "steps": self.step,
                 "samples": self.step * self.world * sum(task.batch for task in self.recipe.task),
                 "core_minutes": round(self.seconds / 60 * self.world * torch.get_num_threads(), 1),
-                "machine": _machine(),
+                "machine": machine(),
                 "date": datetime.now(UTC).date().isoformat(),
-                "commit": _commit(),
+                "commit": commit(),
             },
             results={"validation": self.solved},
             search=self.recipe.to_dict()["search"],
@@ -383,22 +381,3 @@ def _logged_step(line: str) -> float:
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-
-
-def _machine() -> str:
-    model = platform.processor() or platform.machine()
-    with contextlib.suppress(OSError):
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model)
-    return f"{model}, {os.cpu_count()} cores"
-
-
-def _commit() -> str | None:
-    """The commit of a source checkout; none in an installed package."""
-    try:
-        found = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=5, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return found.stdout.strip()
