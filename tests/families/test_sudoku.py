@@ -10,7 +10,8 @@ from consformer import families
 from consformer.baselines import solve_cpsat
 from consformer.errors import ConsformerError, InputError, ModelError, UnknownNameError
 from consformer.families import sudoku_boards as boards
-from consformer.families.sudoku import SudokuParams, find_clash, template
+from consformer.families.squares import find_clash
+from consformer.families.sudoku import SudokuParams, template
 from consformer.formats.payloads import Board
 
 sudoku = families.get("sudoku")
@@ -21,7 +22,7 @@ def test_generated_boards_are_valid_with_givens_in_range(seed: int, givens: list
     for csp in sudoku.generate(np.random.default_rng(seed), 3, {"givens": givens}):
         board = csp.given.view(9, 9).numpy()
         assert givens[0] <= (board >= 0).sum() <= givens[1]
-        assert find_clash(board) is None
+        assert find_clash(board, boards.units(3)) is None
 
 
 @pytest.mark.parametrize("box", [2, 3, 4, 5])
@@ -98,7 +99,7 @@ def test_contradictory_givens_are_always_found_and_named(data: st.DataObject, se
     places = [f"r{cell // size + 1}c{cell % size + 1}" for cell in names]
     with pytest.raises(InputError, match=f"line 7: {places[0]} and {places[1]} are both {board[one] + 1}"):
         sudoku.build(Board(board.reshape(size, size), line=7))
-    assert find_clash(grid) is None
+    assert find_clash(grid, boards.units(round(len(grid) ** 0.5))) is None
 
 
 def test_answer_is_the_board_in_the_users_terms() -> None:

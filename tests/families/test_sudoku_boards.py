@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from consformer.baselines import solve_cpsat
 from consformer.csp import CSP
 from consformer.families import sudoku_boards as boards
-from consformer.families.sudoku import find_clash, template
+from consformer.families.squares import find_clash
+from consformer.families.sudoku import template
 
 seeds = st.integers(0, 10**6)
 
 
 def is_filled(grid: boards.Grid) -> bool:
-    return grid.min() >= 0 and grid.max() < len(grid) and find_clash(grid) is None
+    return grid.min() >= 0 and grid.max() < len(grid) and find_clash(grid, boards.units(round(len(grid) ** 0.5))) is None
 
 
 @given(seed=seeds, box=st.sampled_from([2, 3, 4, 5]), count=st.integers(1, 6))
@@ -95,7 +96,7 @@ def all_small_grids() -> boards.Grid:
     rows: list[list[int]] = [[]]
     for cell in range(16):
         longer = [[*row, value] for row in rows for value in range(4)]
-        rows = [row for row in longer if find_clash(np.array(row + [-1] * (15 - cell)).reshape(4, 4)) is None]
+        rows = [row for row in longer if find_clash(np.array(row + [-1] * (15 - cell)).reshape(4, 4), boards.units(2)) is None]
     assert len(rows) == 288
     return np.array(rows).reshape(-1, 4, 4)
 

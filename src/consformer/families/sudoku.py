@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from consformer.constraints.all_different import AllDifferent
 from consformer.csp import CSP
-from consformer.errors import InputError, ModelError
+from consformer.errors import ModelError
+from consformer.families import squares
 from consformer.families import sudoku_boards as boards
-from consformer.families.base import Family, Params, entries, setting
+from consformer.families.base import Family, Params, setting
 from consformer.families.drawing import View
 from consformer.formats.payloads import Board
 
@@ -58,29 +57,7 @@ def template(box: int) -> CSP:
     >>> template(2).n, template(2).m, len(template(2).constraints[0])
     (16, 4, 12)
     """
-    size = box * box
-    units = torch.tensor(boards.units(box))  # [N²,3]
-    cells = torch.arange(size * size)
-    group, order = torch.sort(units.T.reshape(-1), stable=True)
-    csp = CSP(
-        domain=torch.ones(size * size, size, dtype=torch.bool),
-        given=torch.full((size * size,), -1),
-        positions=torch.stack([cells // size, cells % size], 1),
-        constraints=(
-            AllDifferent(
-                members=cells.repeat(3)[order],
-                group=group,
-                weight=torch.ones(3 * size, dtype=torch.float64),
-                soft=torch.zeros(3 * size, dtype=torch.bool),
-            ),
-        ),
-        value_labels=tuple(range(1, size + 1)),
-        variable_labels=tuple(_cell(index, size) for index in range(size * size)),
-        family="sudoku",
-        info={"box": box},
-    )
-    _ = csp.graph, csp.soft_scale, csp.energy_weights  # made now, so that `with_given` hands them on
-    return csp
+    return squares.empty_board(boards.units(box), "sudoku", {"box": box})
 
 
 class Sudoku(Family[SudokuParams]):
@@ -107,74 +84,30 @@ class Sudoku(Family[SudokuParams]):
         return [blank.with_given(given) for given in torch.from_numpy(grids).view(count, -1)]
 
     def _build(self, payload: Board, **options: Any) -> CSP:
-        size = len(payload.cells)
-        clash = find_clash(payload.cells)
-        if clash is not None:
-            one, two, unit = clash
-            value = int(payload.cells.reshape(-1)[one]) + 1
-            raise InputError(
-                f"{_cell(one, size)} and {_cell(two, size)} are both {value}, in the same {unit}; one of them must go", line=payload.line
-            )
-        return template(round(size**0.5)).with_given(torch.from_numpy(payload.cells.reshape(-1).astype(np.int64)))
+        box = round(len(payload.cells) ** 0.5)
+        return squares.fill(template(box), payload, boards.units(box))
 
     def fits(self, csp: CSP) -> bool:
         box = csp.info.get("box")
         return isinstance(box, int) and box in _GIVENS and csp.n == box**4 and csp.m == box**2
 
     def view(self, csp: CSP, values: Sequence[int] | None = None) -> View:
-        shown, size = entries(csp, values), csp.m
-        return {"type": "grid", "box": csp.info["box"], "rows": [shown[start : start + size] for start in range(0, csp.n, size)]}
+        return squares.grid(csp, values, csp.info["box"])
 
     def answer(self, csp: CSP, values: Sequence[int]) -> dict[str, Any]:
-        grid = (np.array(values).reshape(csp.m, csp.m) + 1).tolist()
-        return {"board": line_of(values, csp.m), "grid": grid}
+        return squares.board_answer(csp, values)
 
     def pack(self, csp: CSP) -> Any:
-        return line_of(csp.given.tolist(), csp.m)
+        return squares.line_of(csp.given.tolist(), csp.m)
 
     def unpack(self, data: Any) -> CSP:
-        cells = data.split() if " " in data else data.replace(".", "0")
-        given = torch.tensor([int(cell) - 1 for cell in cells])
+        given = squares.given_of(data)
         return template(round(len(given) ** 0.25)).with_given(given)
 
     def write(self, csps: Sequence[CSP]) -> str:
         """One board a line."""
-        return "".join(line_of(csp.given.tolist(), csp.m) + "\n" for csp in csps)
+        return "".join(squares.line_of(csp.given.tolist(), csp.m) + "\n" for csp in csps)
 
     def solutions(self, csps: Sequence[CSP], values: Sequence[Sequence[int]]) -> str:
         """One filled board a line."""
-        return "".join(line_of(own, csp.m) + "\n" for csp, own in zip(csps, values, strict=True))
-
-
-def line_of(cells: Sequence[int], size: int) -> str:
-    """A board as text: characters up to 9×9, with "." for a blank; blank-separated numbers on larger boards, with 0.
-
-    >>> line_of([0, 1, -1, 3] * 4, 4)
-    '12.412.412.412.4'
-    """
-    if size <= 9:
-        return "".join("." if value < 0 else str(value + 1) for value in cells)
-    return " ".join(str(value + 1) for value in cells)
-
-
-def find_clash(cells: NDArray[np.int64]) -> tuple[int, int, str] | None:
-    """Two cells of a row, column or box that hold the same value, the first such pair in reading order; None when there is none.
-
-    >>> find_clash(np.array([[0, -1, -1, 0], *[[-1] * 4] * 3]))
-    (0, 3, 'row')
-    """
-    size = len(cells)
-    units = boards.units(round(size**0.5))
-    seen: dict[tuple[int, int], int] = {}
-    for cell, value in enumerate(cells.reshape(-1).tolist()):
-        if value < 0:
-            continue
-        for unit in units[cell]:
-            if (unit, value) in seen:
-                return seen[unit, value], cell, ("row", "column", "box")[unit // size]
-            seen[unit, value] = cell
-    return None
-
-
-def _cell(index: int, size: int) -> str:
-    return f"r{index // size + 1}c{index % size + 1}"
+        return "".join(squares.line_of(own, csp.m) + "\n" for csp, own in zip(csps, values, strict=True))

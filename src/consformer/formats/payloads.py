@@ -18,6 +18,10 @@ class Board:
     line: int | None = None  # where it starts in its file, from 1
 
 
+class LatinSquare(Board):
+    """A Latin square with holes, in the same terms."""
+
+
 @dataclass(frozen=True, eq=False)
 class GraphData:
     """A graph, possibly weighted; no edge twice, loops kept (a family knows what they mean)."""
