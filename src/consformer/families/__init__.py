@@ -30,7 +30,7 @@ def names() -> list[str]:
     """All families, in alphabetical order.
 
     >>> names()
-    ['coloring', 'maxcut', 'nurse', 'sudoku']
+    ['coloring', 'latin', 'maxcut', 'nurse', 'sudoku']
     """
     return sorted(Family.registry)
 
