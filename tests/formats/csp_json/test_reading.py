@@ -1,124 +1,15 @@
 from __future__ import annotations
 
-import copy
-import json
-import re
-from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
-import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from consformer import CSP, Model, all_different, cardinality
-from consformer.constraints import Constraint
-from consformer.errors import InputError, ModelError
-from consformer.formats import csp_json
-from consformer.formats.csp_json import CspJson, dumps, from_document, loads, read_all, schema, to_document
+from consformer.errors import InputError
+from consformer.formats.csp_json import CspJson, dumps, from_document, read_all, to_document
+from tests.formats.csp_json.cases import MINIMAL, VALIDATOR, changed, rich, same
 
-SHIPPED = Path(csp_json.__file__).with_name("csp.schema.json")
-DOCS = Path(__file__).parents[2] / "docs" / "csp-json.md"
-VALIDATOR = jsonschema.Draft202012Validator(schema())
-
-
-def rich() -> CSP:
-    """A problem that uses everything there is."""
-    model = Model()
-    x = model.variables((2, 2), values=[1, 2, "três"], name="x")
-    y = model.variables(2, values=["três", "yon"], name="y")
-    model.restrict(x[0, 0], [1, 2])
-    model.fix(x, [[None, 2], [None, None]])
-    model.add(all_different(x), cardinality(y, "yon", at_most=1), cardinality(x, 2, exactly=1))
-    model.add(x[0] != y, soft=[1, -0.25])
-    model.add(all_different(x[0]), soft=10)
-    csp = model.compile(family="mine", info={"title": "tëst", "size": [1, None, {"a": 0.5}]})
-    return CSP(**{**{key: getattr(csp, key) for key in csp.__dataclass_fields__}, "maximise": True, "offset": 7.5})
-
-
-def bare() -> CSP:
-    return from_document(
-        {"format": "consformer-csp", "version": 1, "values": [0], "variables": {"count": 1, "positions": [[]]}, "constraints": []}
-    )
-
-
-def examples_of_every_kind() -> CSP:
-    records = [{"kind": name, **record} for name, cls in sorted(Constraint.registry.items()) for record, *_ in cls.examples()]
-    labels = [f"v{i}" for i in range(max(m for cls in Constraint.registry.values() for _, m, *_ in cls.examples()))]
-    plain = [Constraint.registry[record["kind"]].translate(record, lambda value, _: labels[value]) for record in records]
-    return from_document({"format": "consformer-csp", "version": 1, "values": labels, "variables": {"count": 9}, "constraints": plain})
-
-
-def same(left: CSP, right: CSP) -> bool:
-    tensors = all(torch.equal(getattr(left, key), getattr(right, key)) for key in ("domain", "given", "positions"))
-    plain = ("value_labels", "variable_labels", "family", "info", "maximise", "offset")
-    records = [[c.records() for c in csp.constraints] for csp in (left, right)]
-    return tensors and all(getattr(left, key) == getattr(right, key) for key in plain) and records[0] == records[1]
-
-
-@pytest.mark.parametrize("make", [rich, bare, examples_of_every_kind])
-def test_round_trip_and_the_schema_agrees(make: Any) -> None:
-    csp = make()
-    VALIDATOR.validate(to_document(csp))
-    assert same(loads(dumps(csp)), csp)
-    assert same(loads(dumps(csp, one_line=True)), csp)
-    assert "\n" not in dumps(csp, one_line=True)
-    assert dumps(loads(dumps(csp))) == dumps(csp)
-
-
-def test_documents_speak_in_labels_and_leave_out_what_is_usual() -> None:
-    document = to_document(rich())
-    assert document["variables"]["domains"]["0"] == [1, 2]
-    assert document["variables"]["fixed"] == {"1": 2}
-    assert {"kind": "cardinality", "scope": [4, 5], "value": "yon", "count": 1, "compare": "<="} in document["constraints"]
-    assert {"kind": "cardinality", "scope": [0, 1, 2, 3], "value": 2, "count": 1} in document["constraints"]
-    assert document["objective"] == {"maximise": True, "offset": 7.5}
-    model = Model()
-    model.variables(2, values=["a"])
-    assert set(to_document(model.compile(info={}))) == {"format", "version", "family", "values", "variables", "constraints"}
-
-
-def test_text_has_one_constraint_per_line() -> None:
-    assert sum('"kind"' in line for line in dumps(rich()).splitlines()) == sum(map(len, rich().constraints))
-
-
-def test_a_union_is_written_as_its_instances() -> None:
-    with pytest.raises(ModelError, match="instances"):
-        dumps(CSP.union([rich(), rich()]))
-
-
-def test_files_hold_one_document_an_array_or_lines() -> None:
-    line = dumps(rich(), one_line=True)
-    for text, count in [(dumps(rich()), 1), (line, 1), (f"[{line},\n {line}]", 2), (f"{line}\r\n\n{line}\n", 2), ("[]", 0)]:
-        assert [same(csp, rich()) for csp in read_all(text)] == [True] * count
-    assert CspJson().recognises(b"\xef\xbb\xbf " + line.encode())
-    assert len(CspJson().read(b"\xef\xbb\xbf" + line.encode())) == 1
-    assert not CspJson().recognises(b"p edge 3 2")
-
-
-def test_errors_in_files_name_the_place() -> None:
-    line = dumps(rich(), one_line=True)
-    wrong = line.replace('"scope":[4,5]', '"scope":[4,6]')
-    with pytest.raises(InputError, match=r"^constraints\[2\].scope\[1\]: must be a variable index from 0 to 5, not 6$"):
-        read_all(wrong)
-    with pytest.raises(InputError, match=r"^\[1\].constraints\[2\].scope\[1\]: "):
-        read_all(f"[{line}, {wrong}]")
-    with pytest.raises(InputError, match=r"^line 3: constraints\[2\].scope\[1\]: "):
-        read_all(f"{line}\n\n{wrong}")
-    with pytest.raises(InputError, match=r"^line 2: not valid JSON: Expecting value"):
-        read_all(line + "\n" + line.replace(":1,", ":,"))
-    with pytest.raises(InputError, match=r"^line 3: not valid JSON: .* \(column 3\)"):
-        read_all('{\n"a": 1,\n  b}')
-
-
-MINIMAL: dict[str, Any] = {
-    "format": "consformer-csp",
-    "version": 1,
-    "values": ["red", "green", 3],
-    "variables": {"count": 3, "domains": {"1": ["red"]}, "names": ["a", "b", "c"], "positions": [[0, 0], [0, 1], [1, 0]]},
-    "constraints": [{"kind": "not_equal", "scope": [0, 1]}, {"kind": "cardinality", "scope": [0, 1, 2], "value": "red", "count": 1}],
-}
 WRONG: list[tuple[str, Any, str]] = [
     ("format", "other", '"format": "consformer-csp"'),
     ("version", 2, "version: this program reads version 1, not 2"),
@@ -190,15 +81,53 @@ WRONG: list[tuple[str, Any, str]] = [
     ("objective", {"offset": float("nan")}, "objective.offset: must be a number"),
 ]
 
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(["red", "not_equal", 10**30]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3) | st.sampled_from(["count", "0"]), inner, max_size=3),
+    max_leaves=5,
+)
 
-def changed(path: str, entry: Any) -> Any:
-    document = copy.deepcopy(MINIMAL)
-    *way, last = path.split(".")
-    place: Any = document
-    for step in way:
-        place = place[int(step)] if isinstance(place, list) else place[step]
-    place[int(last) if isinstance(place, list) else last] = entry
-    return document
+
+def test_files_hold_one_document_an_array_or_lines() -> None:
+    line = dumps(rich(), one_line=True)
+    for text, count in [(dumps(rich()), 1), (line, 1), (f"[{line},\n {line}]", 2), (f"{line}\r\n\n{line}\n", 2), ("[]", 0)]:
+        assert [same(csp, rich()) for csp in read_all(text)] == [True] * count
+    assert CspJson().recognises(b"\xef\xbb\xbf " + line.encode())
+    assert len(CspJson().read(b"\xef\xbb\xbf" + line.encode())) == 1
+    assert not CspJson().recognises(b"p edge 3 2")
+
+
+def test_errors_in_files_name_the_place() -> None:
+    line = dumps(rich(), one_line=True)
+    wrong = line.replace('"scope":[4,5]', '"scope":[4,6]')
+    with pytest.raises(InputError, match=r"^constraints\[2\].scope\[1\]: must be a variable index from 0 to 5, not 6$"):
+        read_all(wrong)
+    with pytest.raises(InputError, match=r"^\[1\].constraints\[2\].scope\[1\]: "):
+        read_all(f"[{line}, {wrong}]")
+    with pytest.raises(InputError, match=r"^line 3: constraints\[2\].scope\[1\]: "):
+        read_all(f"{line}\n\n{wrong}")
+    with pytest.raises(InputError, match=r"^line 2: not valid JSON: Expecting value"):
+        read_all(line + "\n" + line.replace(":1,", ":,"))
+    with pytest.raises(InputError, match=r"^line 3: not valid JSON: .* \(column 3\)"):
+        read_all('{\n"a": 1,\n  b}')
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not valid JSON"),
+        ("{", "not valid JSON"),
+        ("3", 'a problem is a JSON object with "format"'),
+        ("[[]]", r"^\[0\]: a problem is a JSON object"),
+        ('{"format": NaN}', "NaN is not a JSON number"),
+        ('{"format": "a", "format": "b"}', "key 'format' stands twice"),
+        ("9" * 5000, "thousands of digits"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_text_that_is_no_problem(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_all(text)
 
 
 @pytest.mark.parametrize(("path", "entry", "message"), WRONG, ids=[f"{path}-{index}" for index, (path, *_) in enumerate(WRONG)])
@@ -224,31 +153,6 @@ def test_keys_a_kind_needs() -> None:
         from_document(changed("constraints.0", {"kind": "not_equal"}))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "not valid JSON"),
-        ("{", "not valid JSON"),
-        ("3", 'a problem is a JSON object with "format"'),
-        ("[[]]", r"^\[0\]: a problem is a JSON object"),
-        ('{"format": NaN}', "NaN is not a JSON number"),
-        ('{"format": "a", "format": "b"}', "key 'format' stands twice"),
-        ("9" * 5000, "thousands of digits"),
-        ("[" * 100_000, "nested too deeply"),
-    ],
-)
-def test_text_that_is_no_problem(text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read_all(text)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(["red", "not_equal", 10**30]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3) | st.sampled_from(["count", "0"]), inner, max_size=3),
-    max_leaves=5,
-)
-
-
 @given(path=st.sampled_from(sorted({path for path, *_ in WRONG})), entry=JSON)
 @example(path="variables.positions", entry=[[], [], []])
 def test_any_change_is_read_or_refused_with_an_input_error(path: str, entry: Any) -> None:
@@ -257,44 +161,3 @@ def test_any_change_is_read_or_refused_with_an_input_error(path: str, entry: Any
     except InputError:
         return
     assert same(from_document(to_document(csp)), csp)
-
-
-def test_the_shipped_schema_is_the_generated_one() -> None:
-    assert json.loads(SHIPPED.read_text()) == schema(), "generate csp.schema.json again, see docs/csp-json.md"
-    jsonschema.Draft202012Validator.check_schema(schema())
-
-
-@pytest.mark.parametrize(
-    ("path", "entry"),
-    [
-        ("version", 2),
-        ("constraint", []),
-        ("values", []),
-        ("values", [1.5]),
-        ("variables.count", 0),
-        ("variables.domains", {"-1": ["red"]}),
-        ("constraints.0.kind", "other"),
-        ("constraints.0.scope", []),
-        ("constraints.0.scope", [1, 1]),
-        ("constraints.0.value", "red"),
-        ("constraints.0.weight", 0),
-        ("constraints.1.weight", -1),
-        ("constraints.1.compare", "<"),
-        ("constraints.1.count", -1),
-    ],
-)
-def test_the_schema_refuses_what_the_reader_refuses(path: str, entry: Any) -> None:
-    VALIDATOR.validate(MINIMAL)
-    assert not VALIDATOR.is_valid(changed(path, entry))
-    with pytest.raises(InputError):
-        from_document(changed(path, entry))
-
-
-def test_the_documentation_is_right() -> None:
-    text = DOCS.read_text()
-    (block,) = re.findall(r"```json\n(.*?)```", text, re.S)
-    assert loads(block).n == 3
-    VALIDATOR.validate(json.loads(block))
-    for name, cls in Constraint.registry.items():
-        assert f"`{name}`" in text, f"{name} is missing from {DOCS.name}"
-        assert all(f"`{key}`" in text for key in cls.parameters)
