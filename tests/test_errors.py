@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from consformer import errors
-from consformer.errors import ConsformerError, InputError, UnknownNameError
+from consformer.errors import ConsformerError, InputError, UnknownNameError, did_you_mean
 
 
 @pytest.mark.parametrize("name", ["InputError", "ModelError", "CheckpointError", "RecipeError", "UnknownNameError"])
@@ -37,3 +37,8 @@ def test_unknown_names_suggest_the_nearest() -> None:
         "unknown family 'nurses': did you mean 'nurse'? (there are: nurse, sudoku)"
     )
     assert str(UnknownNameError("family", "xyz", ["sudoku", "nurse"])) == "unknown family 'xyz': there are: nurse, sudoku"
+
+
+def test_only_short_texts_are_compared() -> None:
+    assert did_you_mean("nurses", ["sudoku", "nurse"]) == ": did you mean 'nurse'?"
+    assert did_you_mean(3, [3, 4]) == did_you_mean("x" * 10**6, ["x" * 10**6]) == ""

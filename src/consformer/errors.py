@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 
@@ -47,6 +48,17 @@ class UnknownNameError(ConsformerError):
 
     def __init__(self, what: str, name: str, choices: Iterable[str]) -> None:
         known = sorted(choices)
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}? (there are: {', '.join(known)})" if near else f"there are: {', '.join(known)}"
-        super().__init__(f"unknown {what} {name!r}: {hint}")
+        near, listed = did_you_mean(name, known), f"there are: {', '.join(known)}"
+        super().__init__(f"unknown {what} {name!r}{near} ({listed})" if near else f"unknown {what} {name!r}: {listed}")
+
+
+def did_you_mean(name: object, choices: Iterable[object]) -> str:
+    """The end of a message about a misspelt name: the nearest of the choices, or nothing when none is near.
+
+    >>> did_you_mean("sudku", ["sudoku", "nurse"]), did_you_mean("xyz", ["sudoku", "nurse"])
+    (": did you mean 'sudoku'?", '')
+    """
+    if not isinstance(name, str) or len(name) > 100:  # comparing takes time in proportion to the lengths
+        return ""
+    near = difflib.get_close_matches(name, [str(choice) for choice in islice(choices, 1000)], n=1, cutoff=0.5)
+    return f": did you mean {near[0]!r}?" if near else ""

@@ -80,7 +80,7 @@ class Graph:
         """
         first = torch.searchsorted(self.edges[0], torch.arange(self.n + 1))  # [n+1] where the edges to each variable begin
         wanted = torch.arange(count + 1) * self.edges.shape[1] // count
-        bounds = torch.searchsorted(first, wanted).unique().tolist()
+        bounds = torch.unique(torch.searchsorted(first, wanted)).tolist()
         return [(slice(a, b), slice(int(first[a]), int(first[b]))) for a, b in itertools.pairwise(bounds)]
 
     def to(self, device: torch.device | str) -> Graph:

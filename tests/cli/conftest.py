@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from consformer.cli import main
+from consformer.cli.app import err
 from consformer.training.checkpoint import Card, save_network
 from tests.cli.running import Cli, Ran, clique
 from tests.helpers import gibbs
@@ -30,6 +31,14 @@ def cli(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[byte
         return Ran(stop.value.code, out.decode(), err.decode())
 
     return run
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard error is taken for a terminal."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr(err, "is_interactive", True)
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,21 @@ class Cli(Protocol):
     """`cli("solve", path, input="...")`: run it in this process."""
 
     def __call__(self, *arguments: object, input: str | bytes | None = None) -> Ran: ...
+
+
+def no_space(*_: object, **__: object) -> NoReturn:
+    """In the place of a function that writes: the disk is full."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def no_permission(path: Path) -> NoReturn:
+    """In the place of a function that reads a file."""
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+
+def not_yet(*_: object, **__: object) -> NoReturn:
+    """In the place of the work: what is wrong should have been told before it."""
+    raise AssertionError("this should have been told before")
 
 
 _LISTEN = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # even when these tests run in the background

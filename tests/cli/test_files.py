@@ -3,17 +3,12 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
 from consformer.cli.files import check_writable, read_problems, write_text
 from consformer.errors import InputError
-from tests.cli.running import clique
-
-
-def no_space(*_: object, **__: object) -> NoReturn:
-    raise OSError(28, "No space left on device")
+from tests.cli.running import clique, no_space
 
 
 def refused(path: Path, message: str) -> None:

@@ -19,7 +19,7 @@ from consformer.networks import EquivariantNetwork, TokenConfig, TokenNetwork
 from consformer.search.refine import Event
 from consformer.solving import refine, solve
 from consformer.training.checkpoint import Card, save_network
-from tests.cli.running import Cli, clique, process
+from tests.cli.running import Cli, clique, no_permission, no_space, not_yet, process
 from tests.helpers import cycle, gibbs
 
 KEYS = ["status", "family", "values", "violations", "objective", "iterations", "seconds", "network", "seed"]
@@ -242,10 +242,7 @@ def test_answers_as_text_in_a_file(cli: Cli, boards: Path, network: Path, tmp_pa
 
 @pytest.fixture
 def never_solving(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise AssertionError("this should have been told before")
-
-    monkeypatch.setattr("consformer.solving.refine", fail)
+    monkeypatch.setattr("consformer.solving.refine", not_yet)
 
 
 @pytest.mark.usefixtures("never_solving")
@@ -269,10 +266,6 @@ def test_a_disk_that_is_full_at_the_end(cli: Cli, board: Path, network: Path, tm
     """The answer is on standard output, and what was in the file before still is."""
     path = tmp_path / "a.txt"
     path.write_text("old")
-
-    def no_space(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
     monkeypatch.setattr(Path, "write_text", no_space)
     ran = cli("solve", board, "--network", network, "--iterations", 300, "--output", path, "--json")
     assert ran.code == 2
@@ -318,11 +311,7 @@ def test_bad_files(cli: Cli, tmp_path: Path, name: str, as_json: bool) -> None:
 def test_files_that_cannot_be_read(cli: Cli, tmp_path: Path, board: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cli("solve", tmp_path).refused(f"error: {tmp_path}: this is a directory", "give a file")
     cli("solve", tmp_path / "nowhere.txt").refused("nowhere.txt: there is no such file", "check the path")
-
-    def deny(path: Path) -> bytes:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(Path, "read_bytes", deny)
+    monkeypatch.setattr(Path, "read_bytes", no_permission)
     cli("solve", board).refused(f"error: {board}: ", "no permission", "chmod +r")
 
 

@@ -129,6 +129,29 @@ def _toml(document: dict[str, object]) -> str:
         ("[[task]]\nfamily = 'sudoku'\nbatch = 0\n", r"mine.toml: task\[0\]: batch must be at least 1"),
         ("[[task]]\nfamily = 'sudoku'\ninstances = 0\n", r"mine.toml: task\[0\]: instances must be at least 1"),
         (SMALLEST + "[[validation]]\nfamily = 'sudoku'\ncount = 0\n", r"mine.toml: validation\[0\]: count must be at least 1"),
+        ("[[task]]\nfamily = 'sudku'\n", r"mine.toml: task\[0\]: unknown family 'sudku': did you mean 'sudoku'"),
+        (
+            SMALLEST + "params = { given = 3 }\n",
+            r"mine.toml: task\[0\]: unknown sudoku parameter 'given': did you mean 'givens'",
+        ),
+        (
+            SMALLEST + "[[validation]]\nfamily = 'sudoku'\nparams = { box = 7 }\n",
+            r"mine.toml: validation\[0\]: sudoku parameter 'box' must be 2, 3, 4 or 5, not 7",
+        ),
+        (
+            "[network]\narchitecture = 'tokn'\n" + SMALLEST,
+            "mine.toml: network: unknown network architecture 'tokn': did you mean 'token'",
+        ),
+        (
+            "[network]\nconfig = { widht = 8 }\n" + SMALLEST,
+            "mine.toml: network: unknown setting of the equivariant network 'widht': did you mean 'width'",
+        ),
+        (
+            "[network]\nconfig = { width = '8' }\n" + SMALLEST,
+            "mine.toml: network: these settings make no equivariant network: width must be a whole number",
+        ),
+        ('name = "../mine"\n' + SMALLEST, "mine.toml: name must be a plain file name"),
+        ('name = "state"\n' + SMALLEST, "mine.toml: name must be a plain file name other than 'state'"),
     ],
 )
 def test_errors_name_file_and_setting(text: str, message: str) -> None:

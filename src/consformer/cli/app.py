@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
@@ -75,6 +75,15 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run a command and give its exit code; whatever a user may meet is told in one line."""
     try:
+        return _told(arguments)
+    except BrokenPipeError:  # `consformer ... | head`
+        for stream in (sys.stdout, sys.stderr):
+            _discard(stream)
+        return PIPE_CLOSED
+
+
+def _told(arguments: list[str]) -> int:
+    try:
         code = _invoke(arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -82,9 +91,8 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         err.print("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:  # `consformer ... | head`
-        _discard_output()
-        return PIPE_CLOSED
+    except BrokenPipeError:
+        raise
     except Exception as error:
         message = _explain(error)
         if message is None:
@@ -111,7 +119,7 @@ def _explain(error: Exception) -> str | None:
         return _usage(error)
     if isinstance(error, OSError):
         if error.filename is None:  # a full disk, say
-            _discard_output()
+            _discard(sys.stdout)
         return f"{error.filename or 'standard output'}: {error.strerror or error}"
     if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
         return "there is not enough memory for this; take a smaller pool, or fewer or smaller problems at a time"
@@ -127,10 +135,10 @@ def _usage(error: Any) -> str:
     return f"{message.rstrip('.')}{'' if message.endswith('?') else '.'} See {context.command_path if context else 'consformer'} --help"
 
 
-def _discard_output() -> None:
+def _discard(stream: TextIO) -> None:
     """Nobody reads the rest: Python must not try to write it when it ends."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # it may be closed, or none at all
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def busy(message: str) -> AbstractContextManager[object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,10 +49,9 @@ def check(
     with busy("checking the answers"):
         try:
             given = _read(formats.read_bytes(answers), stated)
-        except InputError as error:
-            raise error.at("standard input" if answers == "-" else answers) from None
-        except RecursionError:
-            raise InputError("the JSON is nested too deeply", source=answers) from None
+        except (InputError, RecursionError) as error:
+            told = error if isinstance(error, InputError) else InputError("the JSON is nested too deeply; give plain lists or tables")
+            raise told.at("standard input" if answers == "-" else answers) from None
         verdicts = [checker.check(csp, values) for csp, values in zip(stated, given, strict=True)]
     for index, verdict in enumerate(verdicts):
         if as_json:
@@ -84,11 +84,11 @@ def _read(data: bytes, problems: Sequence[CSP]) -> list[list[int]]:
     from consformer.formats.base import text_of
     from consformer.formats.payloads import Board
 
-    text = text_of(data).strip()
-    if not text:
+    text = text_of(data)
+    if not text.strip():
         raise InputError("the file is empty; it must hold an answer for every problem")
     found: list[Any]
-    if text[0] in "[{":
+    if text.lstrip()[0] in "[{":
         found = _documents(text, len(problems))
     elif not all(Board in families.of(csp).accepts for csp in problems):
         raise InputError("answers to these problems are JSON: what `solve --json` prints, or lists of values")
@@ -96,32 +96,42 @@ def _read(data: bytes, problems: Sequence[CSP]) -> list[list[int]]:
         boards = formats.get("sudoku_lines").read(data)
         found = [[int(cell) + 1 for cell in board.cells.flat] for board in boards if isinstance(board, Board)]
     if len(found) != len(problems):
-        raise InputError(f"there are {len(found)} answers for {len(problems)} problems; give one for each, in the same order")
-    return [
-        _indices(csp, answer, f"answer {index}: " if len(found) > 1 else "") for index, (csp, answer) in enumerate(zip(problems, found))
-    ]
+        raise InputError(f"answers: {len(found)}, problems: {len(problems)}; give one answer for each, in the same order")
+    pairs = enumerate(zip(problems, _in_order(found), strict=True))
+    return [_indices(csp, answer, f"answer {index}: " if len(found) > 1 else "") for index, (csp, answer) in pairs]
 
 
 def _documents(text: str, count: int) -> list[Any]:
-    """The JSON answers of a file: one, a list of them, or one per line; in the order of their `index` where they have one."""
-    try:
-        document = json.loads(text)
-        many = isinstance(document, list) and (count > 1 or (bool(document) and isinstance(document[0], list | dict)))
-        found = document if many else [document]
-    except ValueError:
-        found = list(_lines(text))
-    if all(isinstance(answer, dict) and isinstance(answer.get("index"), int) for answer in found):
-        found = sorted(found, key=lambda answer: int(answer["index"]))
+    """The JSON answers of a file: one after the other (one a line, say), or all in a list."""
+    found = list(_parsed(text))
+    only = found[0]
+    if len(found) == 1 and isinstance(only, list) and (count > 1 or (only and isinstance(only[0], dict))):
+        return only
     return found
 
 
-def _lines(text: str) -> Iterator[Any]:
-    for number, line in enumerate(text.split("\n"), 1):
+def _parsed(text: str) -> Iterator[Any]:
+    decoder, end = json.JSONDecoder(), 0
+    while start := re.compile(r"\S").search(text, end):
         try:
-            if line.strip():
-                yield json.loads(line)
-        except ValueError as error:
-            raise InputError(f"not valid JSON: {error}; give one answer per line", line=number) from None
+            document, end = decoder.raw_decode(text, start.start())
+        except json.JSONDecodeError as error:
+            raise InputError(f"not valid JSON: {error.msg} (column {error.colno}); correct it", line=error.lineno) from None
+        except ValueError:  # Python reads no whole numbers of thousands of digits
+            raise InputError("not valid JSON: a number in it has too many digits; correct it") from None
+        yield document
+
+
+def _in_order(answers: list[Any]) -> list[Any]:
+    """Answers in the order of their `index`, where they have one."""
+    indices = [answer.get("index") if isinstance(answer, dict) else None for answer in answers]
+    if len(answers) == 1 or not all(type(index) is int for index in indices):
+        return answers
+    places = {index: place for place, index in enumerate(indices)}
+    for index in range(len(answers)):
+        if index not in places:
+            raise InputError(f"no answer has the index {index}; give each index from 0 to {len(answers) - 1} to one answer")
+    return [answers[places[index]] for index in range(len(answers))]
 
 
 def _indices(csp: CSP, answer: Any, which: str) -> list[int]:

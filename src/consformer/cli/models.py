@@ -55,7 +55,8 @@ def _lines(card: Card, in_full: bool) -> Iterator[str]:
     training = card.training
     if card.recipe.get("description"):
         yield str(card.recipe["description"])
-    yield f"trained on    {', '.join(card.families)} (constraints: {', '.join(card.constraints)})"
+    if card.families:
+        yield f"trained on    {', '.join(card.families)} (constraints: {', '.join(card.constraints)})"
     if training:
         cost = f"{training['steps']:,} steps, {training['samples']:,} samples, {training['core_minutes']:g} core-minutes"
         yield f"training      {cost} on {training['machine']}, {training['date']}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -77,8 +78,12 @@ def train(
         _say(trainer, f"resumed {trainer.state_file} at step {trainer.step} of {chosen.optimiser.steps}")
     try:
         trainer.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=trainer.folder):
+            pass  # a folder that cannot be written is told now, not after the first step
         with noting_ctrl_c() as interrupted:
             _follow(trainer, minutes, tensorboard, interrupted)
+    except BrokenPipeError:  # nobody reads standard error any more
+        raise
     except OSError as error:
         place = error.filename or trainer.folder
         raise ConsformerError(f"{place}: cannot be written: {error.strerror or error}; make room, or name another --output") from error

@@ -6,7 +6,6 @@ format read, shown, and answered in the user's own terms. Subclassing registers 
 
 from __future__ import annotations
 
-import difflib
 import json
 import random
 import types
@@ -21,7 +20,7 @@ import torch
 from rich.console import RenderableType
 
 from consformer.csp import CSP
-from consformer.errors import InputError, ModelError, UnknownNameError
+from consformer.errors import InputError, ModelError, UnknownNameError, did_you_mean
 from consformer.families.drawing import Entry, View, terminal
 
 
@@ -209,7 +208,7 @@ def _coerce(value: Any, hint: Any, what: str) -> Any:
         return _coerce(value, hint, what)
     if origin is typing.Literal:
         if value not in args:
-            raise ModelError(f"{what} must be {_either(args)}, not {value!r}{_nearest(value, args)}")
+            raise ModelError(f"{what} must be {_either(args)}, not {value!r}{did_you_mean(value, args)}")
         return value
     if origin is tuple and args[-1] is Ellipsis:
         items = value.split(",") if isinstance(value, str) else value
@@ -219,7 +218,7 @@ def _coerce(value: Any, hint: Any, what: str) -> Any:
     if origin is tuple:
         pair = (value, value) if isinstance(value, int | float) and not isinstance(value, bool) else value
         if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
-            raise ModelError(f"{what} must be a range [low, high] or one number, not {value!r}")
+            raise ModelError(f"{what} must be a range [low, high] or one number (low..high on the command line), not {value!r}")
         low, high = (_coerce(item, arg, what) for item, arg in zip(pair, args, strict=True))
         if low > high:
             raise ModelError(f"{what} must be a range [low, high] with low <= high, not {value!r}")
@@ -234,8 +233,3 @@ def _coerce(value: Any, hint: Any, what: str) -> Any:
 
 def _either(choices: Sequence[Any]) -> str:
     return " or ".join(repr(choice) for choice in choices)
-
-
-def _nearest(value: Any, choices: Sequence[Any]) -> str:
-    near = difflib.get_close_matches(str(value), [str(choice) for choice in choices], n=1, cutoff=0.5)
-    return f": did you mean {near[0]!r}?" if near else ""

@@ -52,9 +52,12 @@ class ColoringParams(Params):
             raise ModelError(f"coloring parameter 'colors' must start from 1, not {self.colors[0]}")
         if self.kinds is not None and not self.kinds:
             raise ModelError("coloring parameter 'kinds' must name at least one of er, ba and geo")
+        check_size(self.vertices[1], self.colors[1])
         if self.filter and (self.colors[1] < 3 or self.colors[0] > 10):
             low, high = self.colors
-            raise ModelError(f"coloring: the filter only ever keeps graphs for 3 to 10 colours, not {low} to {high}; set filter = false")
+            raise ModelError(
+                f"coloring: the filter only ever keeps graphs for 3 to 10 colours, not {low} to {high}; set filter = false (--no-filter)"
+            )
 
     @property
     def drawn(self) -> tuple[Kind, ...]:
@@ -125,7 +128,7 @@ class Coloring(Family[ColoringParams]):
             if dropped * max(1, params.vertices[1] // 50) >= _PATIENCE:
                 raise ModelError(
                     f"coloring: none of {dropped} random graphs with {_span(params.vertices)} vertices ({', '.join(params.drawn)}) "
-                    f"is right for {_span(params.colors)} colours; ask for other vertices, colors or kinds, or set filter = false"
+                    f"is right for {_span(params.colors)} colours; ask for other vertices, colors or kinds, or set filter = false (--no-filter)"
                 )
         return found
 

@@ -105,9 +105,8 @@ def _graph(view: View) -> tuple[RenderableType, list[Entry]]:
 
 def _table(view: View) -> tuple[RenderableType, list[Entry]]:
     table = Table(box=None, pad_edge=True)
-    table.add_column(view["corner"])
-    for column in view["columns"]:
-        table.add_column(column)
+    for column in (view["corner"], *view["columns"]):
+        table.add_column(Text(column), overflow="fold")
     entries = []
     for row in view["rows"]:
         cells = []
@@ -118,5 +117,5 @@ def _table(view: View) -> tuple[RenderableType, list[Entry]]:
                 text.append(_mark(entry), style=_style(entry))
             cells.append(text)
             entries += cell
-        table.add_row(row["label"], *cells)
+        table.add_row(Text(row["label"]), *cells)
     return table, entries

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from consformer.constraints.not_equal import NotEqual
-from consformer.csp import CSP
+from consformer.csp import CSP, check_size
 from consformer.errors import ModelError
 from consformer.families import graphs
 from consformer.families.base import Family, Params, entries, setting
@@ -38,6 +38,7 @@ class MaxcutParams(Params):
             raise ModelError(f"maxcut parameter 'density' must be above 0 and at most 1, not {self.density[0]} to {self.density[1]}")
         if not self.kinds:
             raise ModelError("maxcut parameter 'kinds' must name at least one of er, ba, regular, geo and torus")
+        check_size(self.vertices[1], 2)
 
 
 @lru_cache(maxsize=64)

@@ -14,7 +14,7 @@ import torch
 
 from consformer.constraints.all_different import AllDifferent
 from consformer.constraints.not_equal import NotEqual
-from consformer.csp import CSP
+from consformer.csp import CSP, check_size
 from consformer.errors import ModelError
 from consformer.families.base import Family, Params, entries, python_random, setting
 from consformer.families.drawing import View
@@ -42,6 +42,7 @@ class NurseParams(Params):
                 f"nurse: {self.shifts[1]} shifts of {self.slots[1]} slots need {needed} nurses or more, not {self.nurses[0]}: "
                 "nobody works twice a day, nor in the first shift after a last one"
             )
+        check_size(self.days[1] * self.shifts[1] * self.slots[1], self.nurses[1])
 
 
 @lru_cache(maxsize=64)

@@ -1,8 +1,8 @@
 """The contract of a file format.
 
-A format is one file in this package with one subclass of `Format`: it recognises its files by their content and reads them
-into payloads. Subclassing registers it; nothing else has to be edited. Every mistake in a file is an `InputError` that says in
-one line where it is (line from 1) and what would be right; `read_problems` adds the file's name.
+A format is one file in this package (a large one a folder, as `csp_json`) with one subclass of `Format`: it recognises its files
+by their content and reads them into payloads. Subclassing registers it; nothing else has to be edited. Every mistake in a file is
+an `InputError` that says in one line where it is (line from 1) and what would be right; `read_problems` adds the file's name.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from consformer.search.schedule import parse_schedule
 from consformer.search.select import uniform_subset
 from consformer.training.checkpoint import Card, read_tensors, save_network, write_tensors
 from consformer.training.loss import loss
-from consformer.training.recipe import Recipe, Task, Validation
+from consformer.training.recipe import Recipe, Task
 
 T = TypeVar("T")
 
@@ -83,9 +83,6 @@ class Trainer:
         self._model: nn.Module = nn.parallel.DistributedDataParallel(self.network) if self.world > 1 else self.network
         self._fixed: dict[int, list[CSP]] = {}
         self._torn = False  # in the middle of changing the weights: not a state to save
-        asked: list[Task | Validation] = [*recipe.task, *recipe.validation]
-        for each in asked:
-            families.get(each.family).settings(each.params)  # a wrong parameter is told now, not after an hour
 
     # --- one step ---------------------------------------------------------------------------------------------
 
@@ -196,7 +193,7 @@ class Trainer:
                 if self._agree(minutes is not None and time.perf_counter() - started > 60 * minutes):
                     break
         finally:
-            if not self._torn:
+            if self.step and not self._torn:  # of a run that fails in its first step there is nothing to go on with
                 self.save()
 
     def _due(self, every: int) -> bool:

@@ -12,7 +12,11 @@ from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
+
+from consformer import families
 from consformer.errors import ConsformerError, RecipeError, UnknownNameError
+from consformer.networks import Network
 from consformer.search.decode import DECODERS
 from consformer.search.schedule import COLDEST, parse_schedule
 from consformer.training.loss import LossSettings
@@ -31,6 +35,7 @@ class Task:
     """a fixed set of so many instances, in random order, epoch after epoch; none: fresh random ones in every step"""
 
     def __post_init__(self) -> None:
+        _check_params(self.family, self.params)
         _require(self.batch >= 1, "batch must be at least 1")
         _require(self.instances is None or self.instances >= 1, "instances must be at least 1")
 
@@ -45,6 +50,7 @@ class Validation:
     iterations: int = 30
 
     def __post_init__(self) -> None:
+        _check_params(self.family, self.params)
         _require(self.count >= 1, "count must be at least 1")
         _require(self.iterations >= 1, "iterations must be at least 1")
 
@@ -53,6 +59,10 @@ class Validation:
 class NetworkSettings:
     architecture: str = "equivariant"
     config: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        with torch.device("meta"):  # nothing is allocated
+            Network.build(self.architecture, dict(self.config))
 
 
 @dataclass(frozen=True)
@@ -129,6 +139,8 @@ class Recipe:
     """steps between checkpoints"""
 
     def __post_init__(self) -> None:
+        plain = self.name not in ("", ".", "..") and not set(self.name) & set("/\\\0")
+        _require(plain and self.name != "state", "name must be a plain file name other than 'state', the file to resume from")
         _require(0 <= self.seed < 2**63, "seed must be a whole number from 0 and below 2^63")
         _require(self.validate_every >= 1, "validate_every must be at least 1")
         _require(self.checkpoint_every >= 1, "checkpoint_every must be at least 1")
@@ -219,6 +231,11 @@ def _build(kind: Any, value: Any, place: str) -> Any:
 
 
 _NAMES = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
+
+
+def _check_params(family: str, params: Mapping[str, Any]) -> None:
+    """A wrong parameter is told when the recipe is read, not after an hour."""
+    families.get(family).settings(params)
 
 
 def _require(condition: bool, otherwise: str) -> None:
