@@ -74,7 +74,9 @@ def test_givens_do_not_contradict_each_other(family: Family[Any]) -> None:
     for csp in some(family, 4):
         values = torch.where(csp.free, torch.arange(csp.n) + csp.m, csp.given)[None]  # free variables all different from all
         for constraint in csp.constraints:
-            assert not bool((constraint.violation(values) * ~constraint.soft).any())
+            open_ones = torch.zeros(len(constraint)).index_add_(0, constraint.group, csp.free[constraint.members].float())
+            told = ~constraint.soft & ((open_ones == 0) | (constraint.kind != "cardinality"))  # a count says nothing before all are fixed
+            assert not bool((constraint.violation(values) * told).any())
 
 
 @every_family

@@ -8,7 +8,7 @@ from typing import Any
 
 from consformer.csp import CSP
 from consformer.errors import UnknownNameError
-from consformer.families.base import Family
+from consformer.families.base import Family, Params
 from consformer.families.general import General
 
 for _module in pkgutil.iter_modules(__path__):
@@ -30,7 +30,7 @@ def names() -> list[str]:
     """All families, in alphabetical order.
 
     >>> names()
-    ['coloring', 'latin', 'maxcut', 'nurse', 'sudoku']
+    ['coloring', 'latin', 'maxcut', 'nurse', 'planted', 'sudoku']
     """
     return sorted(Family.registry)
 
@@ -45,7 +45,7 @@ def of(csp: CSP) -> Family[Any]:
         family = get(csp.family)
         if family.fits(csp):
             return family
-    return General()
+    return General[Params]()
 
 
 __all__ = ["Family", "get", "names", "of"]

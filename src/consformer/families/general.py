@@ -9,17 +9,17 @@ import numpy as np
 
 from consformer.csp import CSP
 from consformer.errors import ModelError
-from consformer.families.base import Family, Params, entries
+from consformer.families.base import Family, P, Params, entries
 from consformer.families.drawing import View
 
 
-class General(Family[Params], registered=False):
+class General(Family[P], registered=False):
     """Any CSP; it cannot be drawn at random and is built by `Model` or read from JSON."""
 
     name = "csp"
-    params = Params
+    params = Params  # type: ignore[assignment]
 
-    def _draw(self, rng: np.random.Generator, count: int, params: Params) -> list[CSP]:
+    def _draw(self, rng: np.random.Generator, count: int, params: P) -> list[CSP]:
         raise ModelError("general problems cannot be drawn at random; name a family")
 
     def _build(self, payload: Any, **options: Any) -> CSP:
