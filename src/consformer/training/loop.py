@@ -163,8 +163,11 @@ class Trainer:
 
     # --- the run ----------------------------------------------------------------------------------------------
 
-    def run(self, *, minutes: float | None = None) -> Iterator[Progress]:
-        """Train until the recipe's steps are done or the minutes over; a `Progress` per step. Saves itself on the way and at the end."""
+    def run(self, *, minutes: float | None = None, stop: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
+        """Train until the recipe's steps are done, the minutes over, or `stop` says so in any process; a `Progress` per step.
+
+        Saves itself on the way and at the end.
+        """
         started = time.perf_counter()
         per_step = sum(task.batch for task in self.recipe.task) * self.world
         recent: list[float] = []
@@ -192,7 +195,7 @@ class Trainer:
                 if self._due(self.recipe.checkpoint_every):
                     self.save()
                 yield progress
-                if self._agree(minutes is not None and time.perf_counter() - started > 60 * minutes):
+                if self._agree(stop() or (minutes is not None and time.perf_counter() - started > 60 * minutes)):
                     break
         finally:
             if self.step and not self._torn:  # of a run that fails in its first step there is nothing to go on with
