@@ -20,8 +20,7 @@ from consformer import datasets
 from consformer.baselines.cpsat import solve_cpsat
 from consformer.csp import CSP
 from consformer.memory import keep_freed_memory
-from consformer.networks import Network
-from consformer.solving import refine
+from consformer.solving import solve
 from consformer.training.checkpoint import load_network, save_network
 
 TEST_SEED = 20_261_115
@@ -37,13 +36,11 @@ def interval(solved: int, count: int) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-def measure(network: Network, search: dict[str, Any], problems: list[CSP], iterations: int) -> tuple[list[bool], float]:
+def measure(network: str, problems: list[CSP], iterations: int) -> tuple[list[bool], float]:
     """Who was solved (by the checker's word), and the seconds it took for all together."""
     start = time.perf_counter()
-    run = refine(problems, network=network, iterations=iterations, **search)
-    for _event in run:
-        pass
-    return [result.solved for result in run.results()], time.perf_counter() - start
+    results = solve(problems, network=network, iterations=iterations)
+    return [result.solved for result in results], time.perf_counter() - start
 
 
 def colourable(problems: list[CSP], seconds: float) -> list[bool]:
@@ -62,7 +59,6 @@ def main() -> None:
     options = parser.parse_args()
     keep_freed_memory()
     network, card = load_network(options.network)
-    search = {key: card.search[key] for key in ("p", "temperature", "decode", "restart")}
     scale = 10 if options.quick else 1
     boards: dict[str, Any] = {"box": 3, "unique": True}
     sets: list[tuple[str, str, int, dict[str, Any], int]] = [
@@ -75,7 +71,7 @@ def main() -> None:
     rows = []
     for offset, (name, family, count, params, iterations) in enumerate(sets):
         problems = datasets.load(family, count // scale, TEST_SEED + offset, params)
-        solved, seconds = measure(network, search, problems, iterations)
+        solved, seconds = measure(options.network, problems, iterations)
         if family == "coloring":
             possible = [a or b for a, b in zip(solved, colourable(problems, 10.0), strict=True)]
             solved = [found for found, known in zip(solved, possible, strict=True) if known]

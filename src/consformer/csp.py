@@ -140,6 +140,15 @@ class CSP:
             total = total + constraint.conflicts(probs, weight)
         return total
 
+    def in_conflict(self, values: Tensor) -> Tensor:
+        """Which variables take part in the violation of a hard constraint: values [K,n] -> [K,n] bool."""
+        found = torch.zeros(values.shape, dtype=torch.bool)
+        probs = self.one_hot(values)
+        for constraint in self.constraints:
+            cost = constraint.conflicts(probs, (~constraint.soft).float())
+            found |= cost.gather(2, values[..., None])[..., 0] > 1e-6
+        return found
+
     def expected(self, probs: Tensor) -> Tensor:
         """Expected weighted violation when every variable is drawn independently: [K,n,m] -> [K,instances]."""
         total = probs.new_zeros(len(probs), len(self.instances))

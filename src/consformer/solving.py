@@ -16,10 +16,12 @@ from consformer.result import Effort, Result
 from consformer.search.decode import DECODERS
 from consformer.search.refine import Event, Refinement, SearchSettings
 from consformer.search.schedule import COLDEST, parse_schedule
+from consformer.search.select import SELECTORS
 from consformer.training.checkpoint import Card, load_network
 
 DEFAULT_NETWORK = "any"
 DEFAULT_SECONDS = 10.0
+_DEFAULTS: dict[str, Any] = {"p": "0.8", "temperature": "0.25", "select": "uniform", "decode": "sample", "restart": None}
 
 Problem = CSP | Model
 
@@ -76,16 +78,19 @@ def refine(
     pool: int = 1,
     p: float | str | None = None,
     temperature: float | str | None = None,
+    select: str | None = None,
     decode: str | None = None,
     restart: int | None = None,
     seed: int = 0,
 ) -> Run:
     """Prepare to solve problems together; nothing happens until the `Run` is iterated over. Settings as for `solve`."""
     model, card = (network, None) if isinstance(network, Network) else _load(str(network))
-    defaults: dict[str, Any] = {"p": "0.8", "temperature": "0.25", "decode": "sample", "restart": None} | dict(card.search if card else {})
+    defaults = _DEFAULTS | dict(card.search if card else {})
+    select = defaults["select"] if select is None else select
     decode = defaults["decode"] if decode is None else decode
-    if decode not in list(DECODERS):
-        raise ConsformerError(f"decoding {decode!r} is unknown: it can be {' or '.join(DECODERS)}")
+    for what, name, known in (("selection", select, SELECTORS), ("decoding", decode, DECODERS)):
+        if name not in list(known):
+            raise ConsformerError(f"{what} {name!r} is unknown: it can be {' or '.join(known)}")
     restart = defaults["restart"] if restart is None else restart
     _check_whole("pool", pool, 1)
     _check_whole("seed", seed, 0)
@@ -100,6 +105,7 @@ def refine(
         pool=pool,
         p=parse_schedule(defaults["p"] if p is None else p, high=1.0, what="p"),
         temperature=parse_schedule(defaults["temperature"] if temperature is None else temperature, low=COLDEST, what="temperature"),
+        select=select,
         decode=decode,
         restart=restart,
         seed=seed,
@@ -116,8 +122,9 @@ def solve(problem: Problem | Sequence[Problem], **settings: Any) -> Result | lis
 
     Settings: `network` (name of a shipped one, a file, or a network), `iterations` (per problem) and `time_limit` (seconds, for the
     whole call; 10 when neither is given), `pool` (candidates refined side by side), `p` (share of variables updated) and `temperature`,
-    each a number or a schedule such as "0.25^1/25", `decode` ("sample" or "greedy"), `restart` (stale candidates start anew after
-    so many iterations), `seed`. Ctrl-C gives what was found until then, and `result.effort.interrupted` tells so.
+    each a number or a schedule such as "0.25^1/25", `select` ("uniform", or "conflicts": all variables in conflict, too), `decode`
+    ("sample" or "greedy"), `restart` (stale candidates start anew after so many iterations), `seed`. Ctrl-C gives what was found
+    until then, and `result.effort.interrupted` tells so.
 
     >>> from consformer import Model, all_different, solve
     >>> model = Model()

@@ -148,8 +148,8 @@ def test_every_option_arrives(cli: Cli, settings: dict[str, Any], tmp_path: Path
     graph = clique(tmp_path / "graph.txt", 3)
     cli(
         *("solve", graph, "--family", "coloring", "--format", "dimacs_col", "--colors", 6, "--network", "any", "--pool", 3),
-        *("--iterations", 9, "--time-limit", 2.5, "--p", "0.5..0.9", "--temperature", "0.5->0.1", "--decode", "greedy"),
-        *("--restart", 7, "--seed", 11, "--quiet"),
+        *("--iterations", 9, "--time-limit", 2.5, "--p", "0.5..0.9", "--temperature", "0.5->0.1", "--select", "conflicts"),
+        *("--decode", "greedy", "--restart", 7, "--seed", 11, "--quiet"),
     )
     (csp,) = settings.pop("problems")
     assert (csp.family, csp.n, csp.m) == ("coloring", 3, 6)
@@ -160,6 +160,7 @@ def test_every_option_arrives(cli: Cli, settings: dict[str, Any], tmp_path: Path
         "time_limit": 2.5,
         "p": "0.5..0.9",
         "temperature": "0.5->0.1",
+        "select": "conflicts",
         "decode": "greedy",
         "restart": 7,
         "seed": 11,
@@ -169,7 +170,7 @@ def test_every_option_arrives(cli: Cli, settings: dict[str, Any], tmp_path: Path
 def test_what_is_asked_for_by_default(cli: Cli, settings: dict[str, Any], board: Path) -> None:
     cli("solve", board)
     settings.pop("problems")
-    nothing = dict.fromkeys(["iterations", "time_limit", "p", "temperature", "decode", "restart"])
+    nothing = dict.fromkeys(["iterations", "time_limit", "p", "temperature", "select", "decode", "restart"])
     assert settings == {"network": "any", "pool": 1, "seed": 0, **nothing}
 
 
@@ -194,7 +195,7 @@ def test_the_same_seed_gives_the_same_answer(cli: Cli, tmp_path: Path, network: 
 
 @pytest.mark.parametrize(
     "options",
-    [["--decode", "greedy"], ["--restart", 5], ["--p", "0.5"], ["--temperature", "0.3^1/10"], ["--pool", 4]],
+    [["--select", "conflicts"], ["--decode", "greedy"], ["--restart", 5], ["--p", "0.5"], ["--temperature", "0.3^1/10"], ["--pool", 4]],
     ids=lambda options: str(options[0]),
 )
 def test_ways_to_search(cli: Cli, board: Path, network: Path, options: list[object]) -> None:
@@ -330,6 +331,7 @@ def test_files_that_cannot_be_read(cli: Cli, tmp_path: Path, board: Path, monkey
         (["--time-limit", "nan"], ["time limit must be a number"]),
         (["--p", "half"], ["p 'half' is not understood", "0.7..1"]),
         (["--temperature", "0"], ["temperature '0' is out of range"]),
+        (["--select", "best"], ["selection 'best' is unknown", "uniform or conflicts"]),
         (["--decode", "best"], ["decoding 'best' is unknown", "sample or greedy"]),
         (["--restart", "0"], ["restart must be a whole number from 1"]),
         (["--seed", "-1"], ["seed must be a whole number from 0"]),

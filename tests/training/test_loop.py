@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,9 +24,9 @@ from consformer.errors import CheckpointError, RecipeError
 from consformer.networks import Network
 from consformer.search.refine import Refinement
 from consformer.training import loop
-from consformer.training.checkpoint import load_network
+from consformer.training.checkpoint import load_network, read_card
 from consformer.training.loop import Progress, Sample, Trainer
-from consformer.training.recipe import Recipe, parse_recipe
+from consformer.training.recipe import Recipe, SearchDefaults, parse_recipe
 
 RECIPE = """
 seed = 1
@@ -339,6 +340,17 @@ def test_another_recipe(whole: Trainer) -> None:
     with pytest.raises(RecipeError, match=r"state.safetensors was written by another recipe \(optimiser changed\)"):
         trainer.resume()
     assert trainer.step == 0
+
+
+def test_what_does_not_decide_the_weights_may_change(whole: Trainer, tmp_path: Path) -> None:
+    """A trained network can be given other search defaults: the run goes on from its end, and the network is written anew."""
+    shutil.copytree(whole.folder, tmp_path / "copy")
+    changed = replace(recipe(), search=SearchDefaults(p="0.4", select="conflicts"), description="other words", checkpoint_every=1)
+    trainer = Trainer(changed, tmp_path / "copy")
+    assert trainer.resume()
+    assert finish(trainer) == []
+    assert read_card(tmp_path / "copy/mine.safetensors").search["select"] == "conflicts"
+    assert same(everything(trainer), everything(whole))
 
 
 def test_another_number_of_processes(whole: Trainer) -> None:

@@ -66,4 +66,6 @@ def _lines(card: Card, in_full: bool) -> Iterator[str]:
         yield f"measured      {row['set']}: {row['solved']} of {row['count']} ({row['share']}) in {row['iterations']} iterations"
         if in_full:
             yield f"              by {row['command']}, {row['date']}, commit {row['commit']}"
-    yield f"solves with   p {card.search.get('p')}, temperature {card.search.get('temperature')}"
+    search = [f"{setting} {card.search[setting]}" for setting in ("p", "temperature") if setting in card.search]
+    if search:
+        yield f"solves with   {', '.join(search)}"

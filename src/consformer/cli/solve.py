@@ -37,6 +37,12 @@ def solve(
     temperature: Annotated[
         str | None, typer.Option(help="Sampling temperature; numbers and schedules as for --p. Default: the network's.")
     ] = None,
+    select: Annotated[
+        str | None,
+        typer.Option(
+            help="Which variables are updated: uniform (any, with chance p) or conflicts (all in conflict, too). Default: the network's."
+        ),
+    ] = None,
     decode: Annotated[str | None, typer.Option(help="How values are taken: sample or greedy. Default: the network's.")] = None,
     restart: Annotated[
         int | None,
@@ -85,6 +91,7 @@ def solve(
         pool=pool,
         p=p,
         temperature=temperature,
+        select=select,
         decode=decode,
         restart=restart,
         seed=seed,

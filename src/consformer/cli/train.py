@@ -96,7 +96,7 @@ def train(
 
 def _follow(trainer: Trainer, minutes: float | None, tensorboard: bool, interrupted: Callable[[], bool]) -> None:
     """Train, with a line that stays up to date on a terminal, and a new one every ten seconds elsewhere; the trainer saves at the end."""
-    steps = cast("Generator[Progress, None, None]", trainer.run(minutes=minutes))
+    steps = cast("Generator[Progress, None, None]", trainer.run(minutes=minutes, stop=interrupted))
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.closing(steps))
         writer = stack.enter_context(_TensorBoard(trainer.folder)) if tensorboard and trainer.rank == 0 else None
@@ -111,8 +111,6 @@ def _follow(trainer: Trainer, minutes: float | None, tensorboard: bool, interrup
                 _say(trainer, line)
             if writer is not None:
                 writer.add(progress)
-            if interrupted():
-                break
 
 
 def progress_line(progress: Progress, solved: dict[str, float]) -> str:

@@ -180,22 +180,11 @@ def entries(csp: CSP, values: Sequence[int] | None) -> list[Entry]:
     shown = given if values is None else list(values)
     if len(shown) != csp.n:
         raise ModelError(f"{csp.n} variables need as many values, not {len(shown)}")
-    in_conflict = [False] * csp.n if values is None else conflicting(csp, shown)
+    in_conflict = [False] * csp.n if values is None else csp.in_conflict(torch.tensor([shown]))[0].tolist()
     return [
         {"text": "" if value < 0 else str(csp.value_labels[value]), "given": fixed >= 0, "conflict": conflict}
         for value, fixed, conflict in zip(shown, given, in_conflict, strict=True)
     ]
-
-
-def conflicting(csp: CSP, values: Sequence[int]) -> list[bool]:
-    """Which variables take part in the violation of a hard constraint."""
-    assignment = torch.tensor([list(values)])
-    probs = csp.one_hot(assignment)
-    found = torch.zeros(csp.n, dtype=torch.bool)
-    for constraint in csp.constraints:
-        cost = constraint.conflicts(probs, (~constraint.soft).float())
-        found |= cost.gather(2, assignment[..., None])[0, :, 0] > 1e-6
-    return found.tolist()
 
 
 def _coerce(value: Any, hint: Any, what: str) -> Any:

@@ -128,7 +128,8 @@ class Coloring(Family[ColoringParams]):
             if dropped * max(1, params.vertices[1] // 50) >= _PATIENCE:
                 raise ModelError(
                     f"coloring: none of {dropped} random graphs with {_span(params.vertices)} vertices ({', '.join(params.drawn)}) "
-                    f"is right for {_span(params.colors)} colours; ask for other vertices, colors or kinds, or set filter = false (--no-filter)"
+                    f"is right for {_span(params.colors)} colours; ask for other vertices, colors or kinds, "
+                    "or set filter = false (--no-filter)"
                 )
         return found
 

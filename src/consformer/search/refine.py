@@ -14,7 +14,7 @@ from consformer.networks.base import Network
 from consformer.search.decode import DECODERS
 from consformer.search.pool import Batch
 from consformer.search.schedule import Fixed, Schedule
-from consformer.search.select import uniform_subset
+from consformer.search.select import SELECTORS
 
 # (variable, value) pairs in the network at once, over all candidates: enough to keep it busy, little enough for memory.
 PAIRS_AT_ONCE = 60_000
@@ -29,6 +29,7 @@ class SearchSettings:
     pool: int = 1  # candidates of each problem
     p: Schedule = field(default_factory=lambda: Fixed(0.8))
     temperature: Schedule = field(default_factory=lambda: Fixed(0.25))
+    select: str = "uniform"
     decode: str = "sample"
     restart: int | None = None  # a candidate without progress for so many iterations starts anew (see `Batch.restart`)
     seed: int = 0
@@ -66,7 +67,7 @@ class Refinement:
     def __init__(self, problems: Sequence[CSP], network: Network, settings: SearchSettings) -> None:
         self.problems, self.network, self.settings = problems, network, settings
         self.generator = torch.Generator().manual_seed(settings.seed)
-        self.decode = DECODERS[settings.decode]
+        self.select, self.decode = SELECTORS[settings.select], DECODERS[settings.decode]
         self.incumbents: list[Incumbent | None] = [None] * len(problems)
         self.iteration = 0
         self._finished = self._solved = 0
@@ -100,7 +101,7 @@ class Refinement:
         progress = self._progress(batch)
         p = settings.p(settings.pool, batch.age, progress, generator)
         temperature = settings.temperature(settings.pool, batch.age, progress, generator)
-        subset = uniform_subset(csp, p, generator)
+        subset = self.select(csp, batch.values, p, generator)
         logits = self.network(csp, batch.values, subset, temperature)
         batch.values = torch.where(subset, self.decode(logits, generator), batch.values)
         batch.age += 1

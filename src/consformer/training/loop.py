@@ -28,7 +28,7 @@ from consformer.machine import commit, machine
 from consformer.networks import Network
 from consformer.search.refine import Incumbent, Refinement, SearchSettings
 from consformer.search.schedule import parse_schedule
-from consformer.search.select import uniform_subset
+from consformer.search.select import uniform
 from consformer.training.checkpoint import Card, read_tensors, save_network, write_tensors
 from consformer.training.loss import loss
 from consformer.training.recipe import Recipe, Task
@@ -128,8 +128,8 @@ class Trainer:
         p = low + (high - low) * torch.rand(1, count, generator=generator)
         cold, hot = state.temperature
         temperature = cold * (hot / cold) ** torch.rand(1, count, generator=generator)
-        subset = uniform_subset(csp, p, generator)
-        return Sample(csp, csp.random_values(1, generator), subset, temperature, generator)
+        values = csp.random_values(1, generator)
+        return Sample(csp, values, uniform(csp, values, p, generator), temperature, generator)
 
     def _problems(self, task: Task, index: int, rank: int, rng: np.random.Generator) -> list[CSP]:
         if task.instances is None:
@@ -161,8 +161,11 @@ class Trainer:
 
     # --- the run ----------------------------------------------------------------------------------------------
 
-    def run(self, *, minutes: float | None = None) -> Iterator[Progress]:
-        """Train until the recipe's steps are done or the minutes over; a `Progress` per step. Saves itself on the way and at the end."""
+    def run(self, *, minutes: float | None = None, stop: Callable[[], bool] = lambda: False) -> Iterator[Progress]:
+        """Train until the recipe's steps are done, the minutes over, or `stop` says so in any process; a `Progress` per step.
+
+        Saves itself on the way and at the end.
+        """
         started = time.perf_counter()
         per_step = sum(task.batch for task in self.recipe.task) * self.world
         recent: list[float] = []
@@ -190,7 +193,7 @@ class Trainer:
                 if self._due(self.recipe.checkpoint_every):
                     self.save()
                 yield progress
-                if self._agree(minutes is not None and time.perf_counter() - started > 60 * minutes):
+                if self._agree(stop() or (minutes is not None and time.perf_counter() - started > 60 * minutes)):
                     break
         finally:
             if self.step and not self._torn:  # of a run that fails in its first step there is nothing to go on with
@@ -222,6 +225,7 @@ class Trainer:
                 iterations=chosen.iterations,
                 p=parse_schedule(search.p),
                 temperature=parse_schedule(search.temperature),
+                select=search.select,
                 decode=search.decode,
                 restart=search.restart,
                 seed=index,
@@ -364,9 +368,10 @@ def _score(csp: CSP, found: Incumbent) -> float:
 
 
 def _comparable(recipe: Any) -> dict[str, Any]:
-    """What must be equal to go on with a run: everything but its length, so that a run can be prolonged or cut short."""
+    """What must be equal to go on with a run: all that decides the weights but its length, so that a run can be prolonged or cut short."""
     plain = json.loads(json.dumps(recipe)) if isinstance(recipe, dict) else {}
-    return {**plain, "optimiser": {key: value for key, value in plain.get("optimiser", {}).items() if key not in ("steps", "warmup")}}
+    optimiser = {key: value for key, value in plain.get("optimiser", {}).items() if key not in ("steps", "warmup")}
+    return {key: plain.get(key) for key in ("seed", "task", "network", "loss", "state")} | {"optimiser": optimiser}
 
 
 def _logged_step(line: str) -> float:

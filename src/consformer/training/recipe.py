@@ -19,6 +19,7 @@ from consformer.errors import ConsformerError, RecipeError, UnknownNameError
 from consformer.networks import Network
 from consformer.search.decode import DECODERS
 from consformer.search.schedule import COLDEST, parse_schedule
+from consformer.search.select import SELECTORS
 from consformer.training.loss import LossSettings
 
 
@@ -109,12 +110,14 @@ class SearchDefaults:
 
     p: str = "0.8"
     temperature: str = "0.25"
+    select: str = "uniform"
     decode: str = "sample"
     restart: int | None = None
 
     def __post_init__(self) -> None:
         parse_schedule(self.p, high=1.0, what="p")
         parse_schedule(self.temperature, low=COLDEST, what="temperature")
+        _require(self.select in SELECTORS, f"select must be {' or '.join(SELECTORS)}, not {self.select!r}")
         _require(self.decode in DECODERS, f"decode must be {' or '.join(DECODERS)}, not {self.decode!r}")
         _require(self.restart is None or self.restart >= 1, "restart must be at least 1")
 
