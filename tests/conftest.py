@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import torch
 from hypothesis import settings
 
@@ -9,3 +11,7 @@ settings.register_profile("quick", max_examples=20, deadline=None, derandomize=T
 settings.load_profile("quick")
 
 torch.set_num_threads(1)  # tests are tiny, and run side by side: more threads only wait for one another
+
+signal.signal(
+    signal.SIGINT, signal.default_int_handler
+)  # a job in the background starts with Ctrl-C ignored, which tests of it do not expect
