@@ -115,7 +115,7 @@ class Evaluation:
             return []
         lines = record.read_text().splitlines()
         try:
-            header, *rows = [json.loads(line) for line in lines]
+            header, *rows = [dict(json.loads(line)) for line in lines]
             found = [Row(**row) for row in rows]
         except (ValueError, TypeError):
             raise InputError("is no record of an evaluation, or it is damaged; name another file", source=record) from None

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from consformer import families
+from consformer.errors import InputError
+from consformer.evaluation import Evaluation, Limits, ProblemSet
+from consformer.evaluation.run import Row
+from consformer.training.checkpoint import Card, save_network
+from tests.helpers import cycle, gibbs
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> str:
+    path = tmp_path / "gibbs.safetensors"
+    save_network(path, gibbs(), Card("gibbs", "equivariant", gibbs().config_dict()))
+    return str(path)
+
+
+def cycles(*sizes: int) -> ProblemSet:
+    """Cycles to be coloured with two colours: odd ones cannot be."""
+    return ProblemSet("cycles", tuple(cycle(size, 2) for size in sizes), tuple(f"c{size}" for size in sizes))
+
+
+def test_rows(network: str) -> None:
+    evaluation = Evaluation(cycles(4, 5), network, Limits(iterations=200), cpsat=5)
+    one, two = evaluation
+    assert (one.label, one.solved, one.violations, one.variables) == ("c4", True, 0, 4)
+    assert (two.label, two.solved, two.violations, two.iterations) == ("c5", False, 1, 200)
+    assert one.cpsat is not None
+    assert two.cpsat is not None
+    assert (one.cpsat["status"], two.cpsat["status"]) == ("solved", "infeasible")
+    assert evaluation.rows == [one, two]
+
+
+def test_problems_are_solved_one_by_one_when_seconds_count(network: str) -> None:
+    rows = list(Evaluation(cycles(3, 4, 6), network, Limits(seconds=0.2)))
+    assert [row.solved for row in rows] == [False, True, True]
+    assert all(row.seconds < 5 for row in rows)
+
+
+def test_goes_on_where_it_stopped(network: str, tmp_path: Path) -> None:
+    record = tmp_path / "results/record.jsonl"
+    whole = list(Evaluation(cycles(4, 5, 6), network, Limits(iterations=50, seconds=60)))
+    first = Evaluation(cycles(4, 5, 6), network, Limits(iterations=50, seconds=60), record)
+    next(iter(first))
+    again = Evaluation(cycles(4, 5, 6), network, Limits(iterations=50, seconds=60), record)
+    assert [row.label for row in again.rows] == ["c4"]
+    assert [row.label for row in again] == ["c5", "c6"]
+    assert [row.solved for row in again.rows] == [row.solved for row in whole]
+    assert list(Evaluation(cycles(4, 5, 6), network, Limits(iterations=50, seconds=60), record)) == []
+    header, *rows = [json.loads(line) for line in record.read_text().splitlines()]
+    assert (header["network"], header["set"], header["count"], len(rows)) == ("gibbs", "cycles", 3, 3)
+    assert header["machine"]
+
+
+def test_another_evaluation_is_not_mixed_in(network: str, tmp_path: Path) -> None:
+    record = tmp_path / "record.jsonl"
+    list(Evaluation(cycles(4), network, Limits(iterations=5), record))
+    with pytest.raises(InputError, match="record.jsonl: holds an evaluation with another limits"):
+        Evaluation(cycles(4), network, Limits(iterations=6), record)
+    with pytest.raises(InputError, match="another set"):
+        Evaluation(ProblemSet("others", (cycle(4, 2),), ("c4",)), network, Limits(iterations=5), record)
+    record.write_text("{not json\n")
+    with pytest.raises(InputError, match="is no record of an evaluation"):
+        Evaluation(cycles(4), network, Limits(iterations=5), record)
+
+
+def test_gap_to_the_best_known(network: str) -> None:
+    (csp,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [10, 10]})
+    (row,) = Evaluation(ProblemSet("cut", (csp,), ("one",), best=(1000.0,)), network, Limits(iterations=5))
+    assert row.objective is not None
+    assert row.gap == pytest.approx(100 - row.objective / 10)
+    assert Row(0, "x", 1, True, 0, None, None, 1, 0.1).gap is None
