@@ -61,7 +61,7 @@ def test_goes_on_where_it_stopped(network: str, tmp_path: Path) -> None:
 def test_another_evaluation_is_not_mixed_in(network: str, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     list(Evaluation(cycles(4), network, Limits(iterations=5), record))
-    with pytest.raises(InputError, match="record.jsonl: holds an evaluation with another limits"):
+    with pytest.raises(InputError, match=r"record\.jsonl: holds an evaluation with another limits"):
         Evaluation(cycles(4), network, Limits(iterations=6), record)
     with pytest.raises(InputError, match="another set"):
         Evaluation(ProblemSet("others", (cycle(4, 2),), ("c4",)), network, Limits(iterations=5), record)

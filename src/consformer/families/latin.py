@@ -119,7 +119,8 @@ def random_square(order: int, draw: random.Random) -> list[list[int]]:
     for _ in range(4):
         square = [list(column) for column in zip(*square, strict=True)]
         for _ in range(order * order // 4 + 1):
-            _switch(*(square[row] for row in draw.sample(range(order), 2)), draw.randrange(order))
+            one, two = draw.sample(range(order), 2)
+            _switch(square[one], square[two], draw.randrange(order))
         draw.shuffle(square)
     return square
 
