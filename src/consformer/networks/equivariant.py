@@ -25,12 +25,14 @@ class EquivariantConfig:
 
     width: int = 32
     layers: int = 7
+    repeat: int = 1
+    """how often the layers are gone through, with the inputs added anew each time"""
     heads: int = 2
     expand: int = 2
 
     def __post_init__(self) -> None:
         check_sizes(self, "width", "heads", "expand")
-        check_sizes(self, "layers", most=1000)
+        check_sizes(self, "layers", "repeat", most=1000)
         if self.width % self.heads:
             raise ValueError(f"width {self.width} cannot be shared among {self.heads} heads")
 
@@ -57,9 +59,12 @@ class EquivariantNetwork(Network):
         layout = Layout.of(csp.graph)
         allowed = layout.enter(csp.domain)[:, None, :, None]  # [rows,1,m,1]
         closed = None if bool(allowed.all()) else ~allowed
-        h = layout.enter(self.inputs(features))  # [rows,K,m,c]
-        for block in self.blocks:
-            h = block(h, closed, layout)
+        told = layout.enter(self.inputs(features))  # [rows,K,m,c]
+        h = torch.zeros_like(told)
+        for _ in range(self.config.repeat):
+            h = h + told
+            for block in self.blocks:
+                h = block(h, closed, layout)
         head = layout.leave(self.head(self.norm(h)))[..., 0].transpose(0, 1)  # [K,n,m]
         logits = (head - self.skip[0] * outside - self.skip[1] * inside) / warmth[..., None]
         return logits.masked_fill(~csp.domain, MASKED)
