@@ -5,6 +5,7 @@ import json
 import pytest
 
 from consformer import Model, all_different
+from consformer.errors import ModelError
 from consformer.result import Effort, Result
 from tests.helpers import problem
 
@@ -16,7 +17,7 @@ def test_labels_come_back() -> None:
     x = model.variables((2, 2), values=["a", "b", "c", "d"], name="x")
     y = model.variables(values=[10, 20], name="y")
     model.add(all_different(x))
-    result = Result.judged(model.compile(), [3, 0, 1, 2, 5], EFFORT)
+    result = Result.judged(model.compile(), [3, 0, 1, 2, 5], EFFORT, model)
     assert result.values == ["d", "a", "b", "c", 20]
     assert result[x].tolist() == [["d", "a"], ["b", "c"]]
     assert result[x[1]].tolist() == ["b", "c"]
@@ -26,6 +27,23 @@ def test_labels_come_back() -> None:
     assert result.status == "solved"
     assert result.violations == 0
     assert result.objective is None
+    assert repr(result) == "<Result: solved, 7 iterations, 1.23 s>"
+
+
+def test_only_variables_of_the_model_have_values() -> None:
+    model, other = Model(), Model()
+    x, foreign = model.variables(2, values=[1, 2]), other.variables(2, values=[1, 2])
+    result = Result.judged(model.compile(), [0, 1], EFFORT, model)
+    newer = model.variables(values=[1, 2], name="y")
+    assert result[x].tolist() == [1, 2]
+    with pytest.raises(ModelError, match="there are 2 values, none for the newer y"):
+        result[newer]
+    with pytest.raises(ModelError, match="belongs to another model"):
+        result[foreign]
+    with pytest.raises(ModelError, match="expected variables of this model, not 'x'"):
+        result["x"]  # type: ignore[index]
+    with pytest.raises(ModelError, match="was not stated by a Model"):
+        Result.judged(model.compile(), [0, 1, 0], EFFORT)[x]
 
 
 def test_always_judged() -> None:

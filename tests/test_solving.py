@@ -11,6 +11,7 @@ from torch import Tensor
 from consformer import CSP, ConsformerError, Model, all_different, refine, solve
 from consformer.errors import CheckpointError, UnknownNameError
 from consformer.networks import Network, TokenConfig, TokenNetwork
+from consformer.search import refine as refine_module
 from consformer.search.schedule import Annealed, Fixed
 from consformer.training.checkpoint import Card, save_network
 from tests.helpers import ScriptedNetwork, cycle, gibbs, impossible, problem, small_equivariant
@@ -141,8 +142,9 @@ def test_nothing_happens_before_the_iteration() -> None:
         ({"time_limit": -0.5}, "time limit must be a number of seconds from 0, not -0.5"),
         ({"time_limit": float("nan")}, "time limit must be"),
         ({"time_limit": "soon"}, "time limit must be"),
-        ({"decode": "best"}, "decoding 'best' is unknown: it can be sample or greedy"),
-        ({"decode": ""}, "decoding '' is unknown"),
+        ({"select": "conflict"}, "unknown selection 'conflict': did you mean 'conflicts'"),
+        ({"decode": "best"}, "unknown decoding 'best': there are: greedy, sample"),
+        ({"decode": ""}, "unknown decoding ''"),
         ({"p": 0}, "p 0 is out of range"),
         ({"p": 1.2}, "p 1.2 is out of range"),
         ({"p": "half"}, "p 'half' is not understood"),
@@ -158,8 +160,46 @@ def test_bad_settings(settings: dict[str, Any], message: str) -> None:
 
 
 def test_unknown_settings_are_refused() -> None:
-    with pytest.raises(TypeError, match="itterations"):
-        solve(cycle(3, 3), network=gibbs(), itterations=3)
+    with pytest.raises(ConsformerError, match="unknown setting 'itterations': did you mean 'iterations'"):
+        solve(cycle(3, 3), network=gibbs(), itterations=3)  # type: ignore[call-overload]
+
+
+def test_looking_at_the_results_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refine_module, "PAIRS_AT_ONCE", 12)  # one problem at a time: the others wait
+    quiet, watched = (refine([cycle(3, 2), cycle(6, 2), cycle(5, 2)], network=gibbs(), iterations=9, seed=4) for _ in range(2))
+    first = [result.assignment for result in watched.results()]
+    assert [result.assignment for result in watched.results()] == first
+    for _event in quiet:
+        pass
+    for _event in watched:
+        watched.results()
+    assert [result.assignment for result in watched.results()] == [result.assignment for result in quiet.results()]
+
+
+def test_a_run_goes_on_where_it_was_left() -> None:
+    whole, halting = (refine([cycle(5, 2), cycle(7, 2)], network=gibbs(), iterations=12, seed=1) for _ in range(2))
+    events = [event.iteration for event in whole]
+    again: list[int] = []
+    while len(again) < len(events):
+        for event in halting:
+            again.append(event.iteration)
+            if len(again) % 3 == 0:
+                break
+    assert again == events
+    assert list(halting) == []
+    assert [result.assignment for result in halting.results()] == [result.assignment for result in whole.results()]
+
+
+def test_a_network_that_knows_no_other_problems(tmp_path: Path) -> None:
+    network = TokenNetwork(TokenConfig(values=4, width=8, layers=1, heads=1))
+    card = Card("small", "token", network.config_dict(), families=("sudoku",), constraints=("all_different",))
+    save_network(tmp_path / "small.safetensors", network, card)
+    told = r"network small was trained on sudoku \(all_different\) and knows nothing else; this is a csp problem \(not_equal\)"
+    with pytest.raises(CheckpointError, match=told):
+        solve(cycle(3, 3), network=tmp_path / "small.safetensors", iterations=1)
+    model = Model()
+    model.add(all_different(model.variables(4, values=range(4))))
+    assert solve(model, network=tmp_path / "small.safetensors", iterations=1).effort.iterations <= 1
 
 
 @pytest.mark.parametrize("wrong", [7, "board", None])

@@ -18,9 +18,9 @@ from consformer.graph import Graph
 Label = str | int
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class CSP:
-    """Variables with finite domains, some of them fixed, and constraints; immutable.
+    """Variables with finite domains, some of them fixed, and constraints; immutable. Its arrays are shared: never write into them.
 
     Inside, values are indices 0..m-1 and variables indices 0..n-1; `value_labels` and `variable_labels` are what the user calls them.
 
@@ -48,6 +48,10 @@ class CSP:
     def __post_init__(self) -> None:
         if not self.parts:
             _validate(self)
+
+    def __repr__(self) -> str:
+        of = f" of {len(self.parts)} problems" if self.parts else ""
+        return f"<CSP {self.family}{of}: {self.n} variables, {self.m} values, {sum(map(len, self.constraints))} constraints>"
 
     @property
     def n(self) -> int:

@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import os
-import tempfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -20,6 +19,7 @@ from consformer import families
 from consformer.csp import CSP
 from consformer.errors import ConsformerError
 from consformer.families.base import Params
+from consformer.files import replace_atomically
 
 
 def load(family: str, count: int, seed: int, params: Params | Mapping[str, Any] | None = None) -> list[CSP]:
@@ -61,14 +61,6 @@ def _write(path: Path, lines: list[str]) -> None:
     """All or nothing: another process sees the whole file or none. A cache that cannot be written is done without."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    except OSError:
-        return
-    try:
-        with os.fdopen(handle, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, compresslevel=6) as file:
-            file.write(("\n".join(lines) + "\n").encode())
-        Path(name).replace(path)
+        replace_atomically(path, gzip.compress(("\n".join(lines) + "\n").encode(), compresslevel=6, mtime=0))
     except OSError:
         pass
-    finally:
-        Path(name).unlink(missing_ok=True)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from consformer import checker
 from consformer.csp import CSP, Label
+from consformer.errors import ModelError
+from consformer.modeling.variables import check_owner
 
 if TYPE_CHECKING:
-    from consformer.modeling import VariableArray
+    from consformer.modeling import Model, VariableArray
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,17 @@ class Result:
     assignment: tuple[int, ...]  # value indices
     verdict: checker.Verdict
     effort: Effort
+    model: Model | None = None  # what the problem was compiled from
 
     @staticmethod
-    def judged(csp: CSP, assignment: Sequence[int], effort: Effort) -> Result:
+    def judged(csp: CSP, assignment: Sequence[int], effort: Effort, model: Model | None = None) -> Result:
         """Have the checker look, then build."""
-        return Result(csp, tuple(assignment), checker.check(csp, assignment), effort)
+        return Result(csp, tuple(assignment), checker.check(csp, assignment), effort, model)
+
+    def __repr__(self) -> str:
+        objective = "" if self.objective is None else f", objective {self.objective:g}"
+        violated = "" if self.solved else f", {self.violations} violated"
+        return f"<Result: {self.status}{violated}{objective}, {self.effort.iterations} iterations, {self.effort.seconds:.2f} s>"
 
     @property
     def status(self) -> str:
@@ -64,6 +72,9 @@ class Result:
 
     def __getitem__(self, variables: VariableArray) -> Any:
         """The values of an array of a `Model`'s variables, in its shape."""
+        if self.model is None:
+            raise ModelError("this problem was not stated by a Model, so it has no arrays of variables; its values are in `.values`")
+        check_owner(self.model, variables)
         return variables.of(self.values)
 
     def to_json(self) -> dict[str, Any]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
+
+import torch
 
 from consformer.constraints.base import is_number, is_whole
 from consformer.csp import CSP
-from consformer.errors import ConsformerError
+from consformer.errors import CheckpointError, ConsformerError, UnknownNameError
 from consformer.modeling import Model
 from consformer.networks import Network
 from consformer.result import Effort, Result
@@ -42,6 +44,7 @@ class Run:
     """
 
     def __init__(self, problems: Sequence[Problem], network: Network, name: str, settings: SearchSettings) -> None:
+        self.models = [problem if isinstance(problem, Model) else None for problem in problems]
         self.problems = [_compiled(problem) for problem in problems]
         for csp in self.problems:
             network.check_fit(csp)
@@ -61,12 +64,12 @@ class Run:
         found = refinement.incumbents[index]
         seed = refinement.settings.seed
         if found is None:  # time was over before its turn came: any assignment is the best so far
-            values = csp.random_values(1, refinement.generator)[0].tolist()
+            values = csp.random_values(1, torch.Generator().manual_seed(seed + index))[0].tolist()
             effort = Effort(0, refinement.seconds, self.network_name, seed, interrupted=self.interrupted)
-            return Result.judged(csp, values, effort)
+            return Result.judged(csp, values, effort, self.models[index])
         interrupted = self.interrupted and not found.finished
         effort = Effort(found.iterations, found.seconds, self.network_name, seed, tuple(found.history), interrupted)
-        return Result.judged(csp, found.values, effort)
+        return Result.judged(csp, found.values, effort, self.models[index])
 
 
 def refine(
@@ -88,9 +91,9 @@ def refine(
     defaults = _DEFAULTS | dict(card.search if card else {})
     select = defaults["select"] if select is None else select
     decode = defaults["decode"] if decode is None else decode
-    for what, name, known in (("selection", select, SELECTORS), ("decoding", decode, DECODERS)):
-        if name not in list(known):
-            raise ConsformerError(f"{what} {name!r} is unknown: it can be {' or '.join(known)}")
+    for what, name, known in (("selection", select, list(SELECTORS)), ("decoding", decode, list(DECODERS))):
+        if name not in known:
+            raise UnknownNameError(what, str(name), known)
     restart = defaults["restart"] if restart is None else restart
     _check_whole("pool", pool, 1)
     _check_whole("seed", seed, 0)
@@ -110,14 +113,33 @@ def refine(
         restart=restart,
         seed=seed,
     )
-    return Run(problems, model, card.name if card else type(model).__name__, settings)
+    run = Run(problems, model, card.name if card else type(model).__name__, settings)
+    if card is not None and not model.universal:
+        for csp in run.problems:
+            _check_signature(csp, card)
+    return run
+
+
+class Settings(TypedDict, total=False):
+    """What `solve` and `refine` can be told."""
+
+    network: str | Path | Network
+    iterations: int | None
+    time_limit: float | None
+    pool: int
+    p: float | str | None
+    temperature: float | str | None
+    select: str | None
+    decode: str | None
+    restart: int | None
+    seed: int
 
 
 @overload
-def solve(problem: Problem, **settings: Any) -> Result: ...
+def solve(problem: Problem, **settings: Unpack[Settings]) -> Result: ...
 @overload
-def solve(problem: Sequence[Problem], **settings: Any) -> list[Result]: ...
-def solve(problem: Problem | Sequence[Problem], **settings: Any) -> Result | list[Result]:
+def solve(problem: Sequence[Problem], **settings: Unpack[Settings]) -> list[Result]: ...
+def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) -> Result | list[Result]:
     """Solve one problem, or many together.
 
     Settings: `network` (name of a shipped one, a file, or a network), `iterations` (per problem) and `time_limit` (seconds, for the
@@ -135,6 +157,9 @@ def solve(problem: Problem | Sequence[Problem], **settings: Any) -> Result | lis
     >>> result.status, sorted(result[x][0].tolist())
     ('solved', ['a', 'b', 'c'])
     """
+    for name in settings:
+        if name not in Settings.__annotations__:
+            raise UnknownNameError("setting", name, Settings.__annotations__)
     single = isinstance(problem, CSP | Model)
     run = refine([problem] if isinstance(problem, CSP | Model) else list(problem), **settings)
     try:
@@ -144,6 +169,16 @@ def solve(problem: Problem | Sequence[Problem], **settings: Any) -> Result | lis
         run.interrupted = True
     results = run.results()
     return results[0] if single else results
+
+
+def _check_signature(csp: CSP, card: Card) -> None:
+    """Refuse problems unlike those that a network was trained on, when it is one that knows no others."""
+    kinds = {constraint.kind for constraint in csp.constraints}
+    if csp.family not in card.families and (csp.family != "csp" or not kinds <= set(card.constraints)):
+        raise CheckpointError(
+            f"network {card.name} was trained on {', '.join(card.families)} ({', '.join(card.constraints)}) and knows nothing else; "
+            f"this is a {csp.family} problem ({', '.join(sorted(kinds))}): use the network {DEFAULT_NETWORK!r}, which takes any"
+        )
 
 
 def _compiled(problem: Problem) -> CSP:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -147,7 +148,7 @@ def test_a_file_holds_what_standard_output_would_show(cli: Cli, tmp_path: Path, 
 def test_a_full_disk_leaves_the_old_file(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "boards.txt"
     path.write_text("old")
-    monkeypatch.setattr(Path, "write_text", no_space)
+    monkeypatch.setattr(os, "fsync", no_space)
     cli(*small("sudoku", "-o", path)).refused(f"{path}: cannot be written: No space left on device")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

@@ -267,7 +267,7 @@ def test_a_disk_that_is_full_at_the_end(cli: Cli, board: Path, network: Path, tm
     """The answer is on standard output, and what was in the file before still is."""
     path = tmp_path / "a.txt"
     path.write_text("old")
-    monkeypatch.setattr(Path, "write_text", no_space)
+    monkeypatch.setattr(os, "fsync", no_space)
     ran = cli("solve", board, "--network", network, "--iterations", 300, "--output", path, "--json")
     assert ran.code == 2
     assert ran.document["status"] == "solved"
@@ -331,8 +331,8 @@ def test_files_that_cannot_be_read(cli: Cli, tmp_path: Path, board: Path, monkey
         (["--time-limit", "nan"], ["time limit must be a number"]),
         (["--p", "half"], ["p 'half' is not understood", "0.7..1"]),
         (["--temperature", "0"], ["temperature '0' is out of range"]),
-        (["--select", "best"], ["selection 'best' is unknown", "uniform or conflicts"]),
-        (["--decode", "best"], ["decoding 'best' is unknown", "sample or greedy"]),
+        (["--select", "best"], ["unknown selection 'best'", "conflicts, uniform"]),
+        (["--decode", "best"], ["unknown decoding 'best'", "greedy, sample"]),
         (["--restart", "0"], ["restart must be a whole number from 1"]),
         (["--seed", "-1"], ["seed must be a whole number from 0"]),
     ],

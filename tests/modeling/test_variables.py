@@ -61,7 +61,7 @@ MISTAKES: Mistakes = {
     "shapes": (lambda m, x: x[0, :2] != x[0], r"shapes \(2,\) and \(3,\)"),
     "nothing compared": (lambda m, x: x[0, :0] != x[1, :0], "no variables"),
     "other model compared": (lambda m, x: x[0] != OTHER, "another model"),
-    "values of another model": (lambda m, x: x.of([1, 2]), "6 variables"),
+    "values of another model": (lambda m, x: x.of([1, 2]), "there are 2 values, none for the newer"),
 }
 
 

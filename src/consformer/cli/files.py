@@ -13,6 +13,7 @@ from consformer import families, formats
 from consformer.cli.app import busy
 from consformer.csp import CSP
 from consformer.errors import InputError
+from consformer.files import is_plain, replace_atomically
 
 FamilyOption = Annotated[
     str | None, typer.Option(help=f"Read the problems as this family: {', '.join(families.names())}. Default: the format's.")
@@ -38,7 +39,7 @@ def check_writable(path: Path) -> None:
         raise InputError(f"cannot be written: there is no folder {path.parent}; make it, or name another file", source=path)
     if path.exists() and not os.access(path, os.W_OK):
         raise InputError("cannot be written: no permission; name another file", source=path)
-    if _is_plain(path):
+    if is_plain(path):
         try:
             with tempfile.TemporaryFile(dir=path.parent):
                 pass
@@ -48,19 +49,7 @@ def check_writable(path: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file, all or nothing: on a full disk, what was there before is still there."""
-    target = path.resolve()
-    beside = target.with_name(f".{target.name}.{os.getpid()}") if _is_plain(target) else target
     try:
-        try:
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(target)
-        finally:
-            if beside != target:
-                beside.unlink(missing_ok=True)
+        replace_atomically(path, text.encode())
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}; name another file", source=path) from error
-
-
-def _is_plain(path: Path) -> bool:
-    """Neither a device nor a pipe."""
-    return path.is_file() or not path.exists()

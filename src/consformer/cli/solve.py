@@ -31,7 +31,7 @@ def solve(
     pool: Annotated[int, typer.Option(help="Candidates of each problem, refined side by side.")] = 1,
     iterations: Annotated[int | None, typer.Option(help="Most iterations for each problem.")] = None,
     time_limit: Annotated[
-        float | None, typer.Option(help="Most seconds for the whole call. Default: 10, unless --iterations is given.")
+        float | None, typer.Option(help="Most seconds of search, for all problems together. Default: 10, unless --iterations is given.")
     ] = None,
     p: Annotated[str | None, typer.Option(help=f"Share of variables updated in an iteration: {_SCHEDULE}. Default: the network's.")] = None,
     temperature: Annotated[

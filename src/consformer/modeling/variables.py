@@ -55,14 +55,17 @@ class VariableArray:
     def flatten(self) -> VariableArray:
         return VariableArray(self.model, self.indices.reshape(-1))
 
-    def reshape(self, *shape: int) -> VariableArray:
+    ravel = flatten
+
+    def reshape(self, *shape: Any) -> VariableArray:
+        """As numpy's: `x.reshape(3, 3)` or `x.reshape((3, 3))`."""
         try:
-            return VariableArray(self.model, self.indices.reshape(shape))
-        except ValueError as error:
+            return VariableArray(self.model, self.indices.reshape(*shape))
+        except (ValueError, TypeError) as error:
             raise ModelError(f"{self.size} variables cannot be arranged in the shape {shape}") from error
 
     def of(self, values: Sequence[Any] | NDArray[Any]) -> Any:
-        """The entries of a list with one entry per variable of the model (labels, say) that belong to this array, in its shape.
+        """The entries of a list with one entry per variable (labels, say) that belong to this array, in its shape.
 
         >>> from consformer import Model
         >>> model = Model()
@@ -70,8 +73,9 @@ class VariableArray:
         >>> x.of([1, 2, "a", "b"]), y.of([1, 2, "a", "b"]), y[1].of([1, 2, "a", "b"])
         (array([1, 2]), array(['a', 'b'], dtype=object), 'b')
         """
-        if len(values) != self.model.n:
-            raise ModelError(f"the model has {self.model.n} variables, so it takes as many values, not {len(values)}")
+        last = int(self.indices.max(initial=-1))
+        if last >= len(values):
+            raise ModelError(f"there are {len(values)} values, none for the newer {self.model.name(last)}")
         if self.ndim == 0:
             return values[int(self.indices)]
         picked = [values[i] for i in self.indices.ravel().tolist()]

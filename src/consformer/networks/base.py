@@ -18,6 +18,8 @@ class Network(nn.Module, ABC):
     """Proposes values. A network never sees a family, only a CSP; subclassing registers the architecture under its name."""
 
     architecture: ClassVar[str]
+    universal: ClassVar[bool] = False
+    """whether it is meant for problems of families and kinds it was never trained on"""
     config_type: ClassVar[type[Any]]  # a frozen dataclass of plain settings
     registry: ClassVar[dict[str, type[Network]]] = {}
 

@@ -39,6 +39,7 @@ class EquivariantConfig:
 
 class EquivariantNetwork(Network):
     architecture = "equivariant"
+    universal = True
     config_type = EquivariantConfig
     config: EquivariantConfig
 

@@ -72,6 +72,8 @@ class Refinement:
         self.iteration = 0
         self._finished = self._solved = 0
         self._queue = list(range(len(problems)))[::-1]
+        self._batch: Batch | None = None
+        self._begun = False
         self._started = time.perf_counter()
 
     @property
@@ -79,16 +81,19 @@ class Refinement:
         return time.perf_counter() - self._started
 
     def __iter__(self) -> Iterator[Event]:
-        self._started = time.perf_counter()
-        batch = self._refill(None)
-        yield self._event(batch)
-        while batch is not None and not self._out_of_time():
-            self._step(batch)
+        """Begin, or go on where the last iteration over it stopped; the clock runs from the beginning."""
+        if not self._begun:
+            self._begun, self._started = True, time.perf_counter()
+            self._batch = self._refill(None)
+            yield self._event()
+        while self._batch is not None and not self._out_of_time():
+            self._step(self._batch)
             self.iteration += 1
-            self._record(batch)
-            yield self._event(batch)
-            if batch.done.any():
-                batch = self._refill(batch)
+            self._record(self._batch)
+            event = self._event()
+            if self._batch.done.any():
+                self._batch = self._refill(self._batch)
+            yield event
 
     def _out_of_time(self) -> bool:
         return self.settings.time_limit is not None and self.seconds >= self.settings.time_limit
@@ -170,8 +175,8 @@ class Refinement:
             if incumbent is not None and not incumbent.finished:
                 incumbent.iterations, incumbent.seconds, incumbent.finished = age, now, done
 
-    def _event(self, batch: Batch | None) -> Event:
-        members = [] if batch is None else batch.members
+    def _event(self) -> Event:
+        members = [] if self._batch is None else self._batch.members
         working = [found for found in (self.incumbents[member] for member in members) if found is not None]
         worst = max(working, key=lambda found: (found.violations, found.cost), default=None)
         return Event(

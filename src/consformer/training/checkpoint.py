@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from importlib import resources
@@ -18,6 +16,7 @@ from safetensors.torch import save as to_bytes
 from torch import Tensor
 
 from consformer.errors import CheckpointError, UnknownNameError
+from consformer.files import replace_atomically
 from consformer.networks import Network
 
 FORMAT = "consformer-network"
@@ -94,25 +93,14 @@ def read_card(name_or_path: str | Path) -> Card:
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], document: Mapping[str, Any]) -> None:
-    """Write beside the file and then take its place; on any failure the old file is untouched."""
-    temporary: str | None = None
+    """Write the file, all or nothing."""
+    data = to_bytes(dict(tensors), metadata={"consformer": json.dumps(document)})
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        data = to_bytes(dict(tensors), metadata={"consformer": json.dumps(document)})
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-        temporary = None
+        replace_atomically(path, data)
     except OSError as error:
         kept = "; the file that was there before is untouched" if path.exists() else ""
         raise CheckpointError(f"{path}: cannot be written: {error.strerror or error}{kept}") from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
 
 
 def read_tensors(path: Path, format_name: str, version: int) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -177,7 +165,3 @@ def locate(name_or_path: str | Path) -> Path:
     if path.suffix != ".safetensors" and not path.exists():
         raise UnknownNameError("network", str(name_or_path), network_names())
     return path
-
-
-def count_parameters(network: torch.nn.Module) -> int:
-    return sum(parameter.numel() for parameter in network.parameters())

@@ -73,7 +73,7 @@ class StateSettings:
     p: tuple[float, float] = (0.1, 1.0)
     """each sample updates every variable with probability p, p drawn uniformly from this range"""
     temperature: tuple[float, float] = (0.15, 1.0)
-    """drawn log-uniformly from this range for each sample"""
+    """drawn log-uniformly from this range for each sample; for losses other than `block`, 1 unless given"""
 
     def __post_init__(self) -> None:
         _require(0 < self.p[0] <= self.p[1] <= 1, "p must be a range within 0 and 1, the lower end above 0")
@@ -187,6 +187,8 @@ def parse_recipe(text: str, name: str, source: str) -> Recipe:
     recipe: Recipe = _build(Recipe, {"name": name, **document}, source)
     if not recipe.task:
         raise RecipeError(f"{source}: a recipe needs at least one [[task]]")
+    if recipe.loss.kind != "block" and "temperature" not in document.get("state", {}):
+        recipe = replace(recipe, state=replace(recipe.state, temperature=(1.0, 1.0)))
     return recipe
 
 
