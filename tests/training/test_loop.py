@@ -543,3 +543,15 @@ def test_two_processes_are_one_with_a_batch_twice_as_large(tmp_path: Path) -> No
     assert card.training["samples"] == 3 * 2 * 7
     with pytest.raises(RecipeError, match="was written by 2 processes, this run has 1"):
         Trainer(recipe(text), tmp_path).resume()
+
+
+def test_starting_from_a_trained_network(whole: Trainer, tmp_path: Path) -> None:
+    trained, _ = load_network(whole.network_file)
+    changed = recipe()
+    changed = replace(changed, network=replace(changed.network, start=str(whole.network_file)))
+    trainer = Trainer(changed, tmp_path)
+    assert same(dict(trainer.network.state_dict()), dict(trained.state_dict()))
+    assert same(trainer.average, dict(trained.state_dict()))
+    other = replace(changed, network=replace(changed.network, config={"width": 8, "layers": 3}))
+    with pytest.raises(RecipeError, match="has other settings than the network of this recipe"):
+        Trainer(other, tmp_path)

@@ -29,7 +29,7 @@ from consformer.networks import Network
 from consformer.search.refine import Incumbent, Refinement, SearchSettings
 from consformer.search.schedule import parse_schedule
 from consformer.search.select import uniform
-from consformer.training.checkpoint import Card, read_tensors, save_network, write_tensors
+from consformer.training.checkpoint import Card, load_network, read_tensors, save_network, write_tensors
 from consformer.training.loss import loss
 from consformer.training.recipe import Recipe, Task
 
@@ -74,6 +74,8 @@ class Trainer:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(recipe.seed)
             self.network = Network.build(recipe.network.architecture, dict(recipe.network.config))
+        if recipe.network.start is not None:
+            _start_from(recipe.network.start, self.network)
         self.average = {name: tensor.detach().clone() for name, tensor in self.network.state_dict().items()}
         settings = recipe.optimiser
         self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
@@ -357,6 +359,15 @@ class Trainer:
         if self.rank == 0 and log.exists():
             lines = [line for line in log.read_text().splitlines() if _logged_step(line) <= step]
             log.write_text("".join(f"{line}\n" for line in lines))
+
+
+def _start_from(name: str, network: Network) -> None:
+    """Take over the weights of a trained network."""
+    trained, _ = load_network(name)
+    try:
+        network.load_state_dict(trained.state_dict())
+    except RuntimeError:
+        raise RecipeError(f"network.start: {name} has other settings than the network of this recipe; give it the same") from None
 
 
 def _score(csp: CSP, found: Incumbent) -> float:
