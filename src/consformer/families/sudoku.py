@@ -61,19 +61,12 @@ def template(box: int) -> CSP:
     size = box * box
     units = torch.tensor(boards.units(box))  # [N²,3]
     cells = torch.arange(size * size)
-    group, order = torch.sort(units.T.reshape(-1), stable=True)
+    order = torch.argsort(units.T.reshape(-1), stable=True)
     csp = CSP(
         domain=torch.ones(size * size, size, dtype=torch.bool),
         given=torch.full((size * size,), -1),
         positions=torch.stack([cells // size, cells % size], 1),
-        constraints=(
-            AllDifferent(
-                members=cells.repeat(3)[order],
-                group=group,
-                weight=torch.ones(3 * size, dtype=torch.float64),
-                soft=torch.zeros(3 * size, dtype=torch.bool),
-            ),
-        ),
+        constraints=(AllDifferent.of(cells.repeat(3)[order].view(3 * size, size)),),
         value_labels=tuple(range(1, size + 1)),
         variable_labels=tuple(_cell(index, size) for index in range(size * size)),
         family="sudoku",
@@ -119,7 +112,10 @@ class Sudoku(Family[SudokuParams]):
 
     def fits(self, csp: CSP) -> bool:
         box = csp.info.get("box")
-        return isinstance(box, int) and box in _GIVENS and csp.n == box**4 and csp.m == box**2
+        if type(box) is not int or box not in _GIVENS:
+            return False
+        blank = template(box)
+        return csp.value_labels == blank.value_labels and csp.n == blank.n and csp.variable_labels in (None, blank.variable_labels)
 
     def view(self, csp: CSP, values: Sequence[int] | None = None) -> View:
         shown, size = entries(csp, values), csp.m

@@ -26,6 +26,7 @@ class GraphData:
     edges: NDArray[np.int64]  # [E,2] from 0
     weights: NDArray[np.float64]  # [E]
     lines: NDArray[np.int64]  # [E] where each edge stands in its file, from 1
+    colors: int | None = None  # to be coloured with so many, where the file says so
 
 
 Payload = Board | GraphData | CSP
