@@ -142,7 +142,7 @@ def _note(event: Event, problems: Sequence[CSP]) -> str:
     csp = problems[0]
     if event.violations == 0 and event.cost:
         value = csp.offset - event.cost if csp.maximise else csp.offset + event.cost
-        return f"iteration {event.iteration}, objective {value:g}"
+        return f"iteration {event.iteration}, objective {value:.10g}"
     return f"iteration {event.iteration}, {event.violations} violated"
 
 
@@ -169,7 +169,7 @@ def headline(result: Result) -> str:
     if not result.solved:
         parts.append(f"{result.violations} violated")
     if result.objective is not None:
-        parts.append(f"objective {result.objective:g}")
+        parts.append(f"objective {result.objective:.10g}")
     iterations = f"{effort.iterations} iteration{'s' if effort.iterations != 1 else ''}"
     parts.append(f"{iterations}, {effort.seconds:.2f} s, network {effort.network}, seed {effort.seed}")
     return " · ".join(parts)
