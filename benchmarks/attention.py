@@ -12,6 +12,7 @@ from functools import partial
 import torch
 
 from consformer.graph import Graph
+from consformer.memory import keep_freed_memory
 from consformer.networks.attention import SPARSE_EDGE_COST, DenseLayout, SparseLayout
 
 
@@ -27,6 +28,7 @@ def milliseconds(run: Callable[[], object], repeat: int = 5) -> float:
 
 @torch.no_grad()
 def main() -> None:
+    keep_freed_memory()
     torch.set_num_threads(1)
     generator = torch.Generator().manual_seed(0)
     print("  n  degree  rows |  dense ms  sparse ms | an edge costs as much as ... pairs")

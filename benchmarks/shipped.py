@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import subprocess
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from typing import Any
 from consformer import datasets
 from consformer.baselines.cpsat import solve_cpsat
 from consformer.csp import CSP
+from consformer.machine import commit
 from consformer.memory import keep_freed_memory
 from consformer.solving import solve
 from consformer.training.checkpoint import load_network, save_network
@@ -47,10 +47,6 @@ def colourable(problems: list[CSP], seconds: float) -> list[bool]:
     return [solve_cpsat(problem, time_limit=seconds, workers=2).status == "solved" for problem in problems]
 
 
-def commit() -> str:
-    return subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--network", default="any")
@@ -60,10 +56,12 @@ def main() -> None:
     keep_freed_memory()
     network, card = load_network(options.network)
     scale = 10 if options.quick else 1
-    boards: dict[str, Any] = {"box": 3, "unique": True}
+    boards: dict[str, Any] = {"box": 3}
+    unique = boards | {"unique": True}
     sets: list[tuple[str, str, int, dict[str, Any], int]] = [
-        ("Sudoku, 31-42 givens, one solution", "sudoku", 500, boards | {"givens": [31, 42]}, 200),
-        ("Sudoku, 24-30 givens, one solution", "sudoku", 200, boards | {"givens": [24, 30]}, 200),
+        ("Sudoku, 31-42 random givens", "sudoku", 500, boards | {"givens": [31, 42]}, 200),
+        ("Sudoku, 31-42 givens, one solution", "sudoku", 500, unique | {"givens": [31, 42]}, 200),
+        ("Sudoku, 24-30 givens, one solution", "sudoku", 200, unique | {"givens": [24, 30]}, 200),
         ("colouring-5, 50 vertices, the colourable ones", "coloring", 200, {"vertices": [50, 50], "colors": [5, 5]}, 500),
         ("colouring-5, 100 vertices, the colourable ones", "coloring", 100, {"vertices": [100, 100], "colors": [5, 5]}, 500),
         ("colouring-10, 100 vertices, the colourable ones", "coloring", 50, {"vertices": [100, 100], "colors": [10, 10]}, 500),

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from consformer import checker
+from consformer.baselines import solve_cpsat
 from consformer.checker import MOST_NAMED, check
 from consformer.constraints.all_different import AllDifferent
 from consformer.constraints.cardinality import Cardinality
@@ -28,6 +31,8 @@ def test_agrees_with_the_search(seed: int) -> None:
         assert bool(verdict.broken) == (verdict.violations > 0)
         soft = any(bool(constraint.soft.any()) for constraint in csp.constraints)
         assert verdict.objective == (pytest.approx(float(csp.cost(values[None]))) if soft else None)
+        best = replace(csp, maximise=True)
+        assert check(best, values.tolist()).objective == pytest.approx(-float(csp.cost(values[None])))
 
 
 def test_wrong_length() -> None:
@@ -68,6 +73,13 @@ def test_objective() -> None:
     assert check(problem(records, n=2, m=2, offset=10, maximise=True), [0, 1]).objective == 9.0
 
 
+def test_an_optimisation_problem_without_constraints_has_an_objective() -> None:
+    assert check(problem([], n=1, m=2), [0]).objective is None
+    for keys, objective in [({"maximise": True}, 0), ({"offset": 3}, 3), ({"offset": -1, "maximise": True}, -1)]:
+        csp = problem([], n=1, m=2, **keys)  # type: ignore[arg-type]
+        assert check(csp, [0]).objective == objective == solve_cpsat(csp, workers=1).objective
+
+
 def test_soft_constraints_are_not_broken() -> None:
     csp = problem([{"kind": "not_equal", "scope": [0, 1], "soft": True}, {"kind": "all_different", "scope": [0, 2]}], n=3, m=2)
     verdict = check(csp, [0, 0, 0])
@@ -101,4 +113,5 @@ def test_a_search_that_lies_does_not_fool_it(monkeypatch: pytest.MonkeyPatch) ->
 def test_uses_no_torch() -> None:
     tree = ast.parse(inspect.getsource(checker))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    assert imported == {"numpy"}
+    imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    assert {name for name in imported if name.split(".")[0] not in sys.stdlib_module_names} == {"numpy", "numpy.typing", "consformer.csp"}

@@ -57,11 +57,5 @@ def test_portions_are_the_whole_in_order(count: int) -> None:
         assert set(BOTH.edges[0, edges].tolist()) == set(range(variables.start, variables.stop))
 
 
-def test_moving_to_a_device_keeps_everything() -> None:
-    moved = BOTH.to("cpu")
-    assert moved.sizes == BOTH.sizes
-    assert torch.equal(moved.edges, BOTH.edges)
-
-
 def test_an_empty_problem_has_an_empty_graph() -> None:
     assert Graph.of(0, torch.zeros(2, 0, dtype=torch.int64)).edges.shape == (2, 0)

@@ -56,12 +56,12 @@ def test_the_commands_of_the_tour(run: Shell, code: str) -> None:
 @pytest.mark.parametrize("code", blocks("python"))
 def test_the_programs_of_the_tour(run: Shell, code: str, tmp_path: Path) -> None:
     (tmp_path / "tour.py").write_text(code)
-    assert "solved" in run("python tour.py").stdout.splitlines()[0]
+    assert run("python tour.py").stdout.split()[0] == "solved"
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
 def test_the_examples(run: Shell, path: Path) -> None:
-    assert "solved" in run(f"python examples/{path.name}").stdout
+    assert run(f"python examples/{path.name}").stdout.split()[0] == "solved"
 
 
 def test_what_set_up_ends_with_solves_a_sudoku_and_a_graph(run: Shell) -> None:
@@ -71,7 +71,7 @@ def test_what_set_up_ends_with_solves_a_sudoku_and_a_graph(run: Shell) -> None:
     assert install.strip() == "pip install -c constraints.txt ."
     told = [run(command).stdout for command in map(str.strip, solves)]
     assert len(told) == 2
-    assert all("SOLVED" in out for out in told)
+    assert [out.splitlines()[-1].split()[0] for out in told] == ["SOLVED", "SOLVED"]
 
 
 def test_set_up_for_development_runs_all_tests() -> None:

@@ -18,7 +18,7 @@ class Verdict:
     """What the checker found."""
 
     violations: int  # of hard constraints
-    objective: float | None  # None when the problem has no soft constraints
+    objective: float | None  # None when there is nothing to optimise (nothing soft, no offset), or a value is no value
     broken: tuple[str, ...]  # the violated hard constraints in words, at most `MOST_NAMED` of them
 
     @property
@@ -40,18 +40,18 @@ def check(csp: CSP, values: Sequence[int]) -> Verdict:
     outside = _outside(csp, x)
     if outside:
         return Verdict(len(outside), None, tuple(outside[:MOST_NAMED]))
-    violations, cost, soft_found = 0, 0.0, False
+    violations, cost, optimises = 0, 0.0, csp.maximise or csp.offset != 0
     broken: list[str] = []
     for constraint in csp.constraints:
         found, soft = constraint.check(x), constraint.soft.numpy()
         violations += int(found[~soft].sum())
         cost += float((found * constraint.weight.numpy())[soft].sum())
-        soft_found |= bool(soft.any())
+        optimises |= bool(soft.any())
         named = np.flatnonzero((found > 0) & ~soft)[: MOST_NAMED - len(broken)]
         if len(named):
             records = constraint.records()
             broken += [_describe(csp, records[i]) for i in named]
-    objective = (csp.offset - cost if csp.maximise else csp.offset + cost) if soft_found else None
+    objective = (csp.offset - cost if csp.maximise else csp.offset + cost) if optimises else None
     return Verdict(violations, objective, tuple(broken))
 
 

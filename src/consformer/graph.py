@@ -82,6 +82,3 @@ class Graph:
         wanted = torch.arange(count + 1) * self.edges.shape[1] // count
         bounds = torch.unique(torch.searchsorted(first, wanted)).tolist()
         return [(slice(a, b), slice(int(first[a]), int(first[b]))) for a, b in itertools.pairwise(bounds)]
-
-    def to(self, device: torch.device | str) -> Graph:
-        return Graph(self.edges.to(device), self.sizes)

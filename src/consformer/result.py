@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from consformer import checker
+from consformer.constraints.base import plain_number
 from consformer.csp import CSP, Label
 from consformer.errors import ModelError
 from consformer.modeling.variables import check_owner
@@ -43,7 +44,7 @@ class Result:
         return Result(csp, tuple(assignment), checker.check(csp, assignment), effort, model)
 
     def __repr__(self) -> str:
-        objective = "" if self.objective is None else f", objective {self.objective:g}"
+        objective = "" if self.objective is None else f", objective {self.objective:.10g}"
         violated = "" if self.solved else f", {self.violations} violated"
         return f"<Result: {self.status}{violated}{objective}, {self.effort.iterations} iterations, {self.effort.seconds:.2f} s>"
 
@@ -62,7 +63,7 @@ class Result:
 
     @property
     def objective(self) -> float | None:
-        """Value of the soft constraints (MAXCUT: the cut); None when there are none."""
+        """What is to be optimised (MAXCUT: the cut); None for a problem with nothing to optimise."""
         return self.verdict.objective
 
     @property
@@ -86,7 +87,7 @@ class Result:
             "values": self.values,
             "violations": self.violations,
             "broken": list(self.verdict.broken),
-            "objective": int(objective) if objective is not None and objective == int(objective) else objective,
+            "objective": None if objective is None else plain_number(objective),
             "iterations": self.effort.iterations,
             "seconds": round(self.effort.seconds, 4),
             "network": self.effort.network,

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from consformer import families
 from tests.cli.running import Cli, clique, no_permission
@@ -103,6 +104,25 @@ def test_check_agrees_with_solve(cli: Cli, network: Path, tmp_path: Path, family
     assert cli("check", problems, "-", "--json", input=solved.out) == checked
 
 
+def test_solutions_of_a_csv_file(cli: Cli, tmp_path: Path) -> None:
+    path, half = tmp_path / "boards.csv", BOARD[:8] + "0" * 8
+    path.write_text(f"quiz,solution\n{half},{BOARD}\n{half},{BOARD[:12]}3214\n")
+    ran = cli("check", path, path, "--json")
+    assert (ran.code, [document["status"] for document in ran.documents]) == (3, ["solved", "unsolved"])
+    path.write_text(f"quiz,solution\n{half},{BOARD}\n{half},\n")
+    cli("check", path, path).refused(f"error: {path}:3: there is no solution in this row")
+
+
+def test_labels_of_satnet(cli: Cli, tmp_path: Path) -> None:
+    labels = torch.nn.functional.one_hot(torch.tensor(GRID) - 1).float()[None]
+    features = labels.clone()
+    features[:, 2:] = 0
+    torch.save(features, tmp_path / "features.pt")
+    torch.save(labels, tmp_path / "labels.pt")
+    assert cli("check", tmp_path / "features.pt", tmp_path / "labels.pt").code == 0
+    cli("check", tmp_path / "features.pt", tmp_path / "features.pt").refused("0, the value of r3c1, is none of the values")
+
+
 def test_problems_on_standard_input(cli: Cli, board: Path, tmp_path: Path) -> None:
     (tmp_path / "answer.txt").write_text(BOARD)
     assert cli("check", "-", tmp_path / "answer.txt", input=board.read_text()).code == 0
@@ -121,7 +141,8 @@ def test_how_the_problems_are_read(cli: Cli, triangle: Path) -> None:
     cli("check", triangle, "-", input=answer).refused("none of the values 1, 2, 3")
     assert cli("check", triangle, "-", "--colors", 4, input=answer).code == 0
     ran = cli("check", triangle, "-", "--family", "maxcut", "--format", "dimacs_col", "--json", input="[0, 1, 1]")
-    assert ran.document == {"status": "solved", "violations": 0, "objective": 2.0, "broken": []}
+    assert ran.document == {"status": "solved", "violations": 0, "objective": 2, "broken": []}
+    assert '"objective": 2,' in ran.out
     assert cli("check", triangle, "-", "--family", "maxcut", input="[0, 1, 1]").out == "all constraints hold, objective 2\n"
 
 

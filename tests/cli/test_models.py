@@ -35,7 +35,7 @@ FIGURES: dict[str, Any] = {
     "constraints": ("all_different",),
     "recipe": {"description": "Made for a [b]test[/]", "seed": 7},
     "training": TRAINING,
-    "results": {"validation": {"sudoku/0": 0.875}, "measured": [MEASURED]},
+    "results": {"validation": {"sudoku/0": 0.875, "maxcut/1 weight": 0.9}, "measured": [MEASURED]},
     "search": {"p": "0.9", "temperature": "0.25^1/25"},
 }
 
@@ -89,6 +89,7 @@ def test_everything_about_a_network_file(cli: Cli, described: Callable[..., Path
         "  trained on    sudoku, nurse (constraints: all_different)",
         "  training      2,000 steps, 128,000 samples, 7.5 core-minutes on an abacus, 9 cores, 2026-01-02",
         "  validation    sudoku/0: 87.5 % solved",
+        "  validation    maxcut/1: 90.0 % of the weight",
         "  measured      sudoku 31..42: 98 of 100 (98.0 %) in 200 iterations",
         "                by python benchmarks/shipped.py, 2026-01-03, commit def456",
         "  solves with   p 0.9, temperature 0.25^1/25",

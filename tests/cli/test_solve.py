@@ -216,6 +216,11 @@ def test_no_time_at_all_still_gives_an_attempt(cli: Cli, boards: Path, network: 
     ran = cli("solve", boards, "--network", network, "--time-limit", 0, "--json")
     assert ran.code == 3
     assert [len(document["values"]) for document in ran.documents] == [16, 16, 16]
+    assert ran.err == "time was over before 3 of 3 problems had a turn: give more with --time-limit\n"
+
+
+def test_standard_output_is_no_file(cli: Cli, board: Path) -> None:
+    cli("solve", board, "--output", "-").refused("the answers are on standard output anyway")
 
 
 # --- written to a file --------------------------------------------------------------------------------------------

@@ -42,3 +42,8 @@ def test_scopes_of_different_sizes_live_together() -> None:
     assert constraint.sizes.tolist() == [1, 3, 2]
     assert constraint.anchor.tolist() == [4, 2, 3]
     assert [record["scope"] for record in constraint.records()] == [[4], [2, 0, 1], [3, 4]]
+
+
+def test_scopes_are_taken_without_records() -> None:
+    scopes = torch.tensor([[4, 0, 1], [3, 1, 2]])
+    assert AllDifferent.of(scopes).records() == [{"kind": "all_different", "scope": scope} for scope in scopes.tolist()]

@@ -7,7 +7,6 @@ from consformer.constraints import Constraint, compile_records, kind
 from consformer.constraints.all_different import AllDifferent
 from consformer.constraints.base import VALUE, by_candidate, by_variable, segment_sum
 from consformer.constraints.cardinality import Cardinality
-from consformer.constraints.cp import whole_scale
 from consformer.errors import UnknownNameError
 
 
@@ -47,19 +46,7 @@ def test_concat_shifts_variables_and_constraints() -> None:
     assert joined.group.tolist() == [0, 0, 1, 1, 2, 2]
 
 
-def test_moving_to_a_device_keeps_everything() -> None:
-    constraint = Cardinality.from_records([{"scope": [0, 2], "value": 1, "count": 1, "soft": True, "weight": 2}])
-    assert constraint.to("cpu").records() == constraint.records()
-
-
 def test_rows_and_candidates_are_inverse() -> None:
     probs = torch.rand(2, 3, 4)
     assert torch.equal(by_candidate(by_variable(probs), 2), probs)
     assert segment_sum(torch.tensor([[1.0], [2], [4]]), torch.tensor([1, 0, 1]), 3).tolist() == [[2], [5], [0]]
-
-
-@pytest.mark.parametrize(
-    ("weights", "scale"), [([1, 2], 1), ([0.5, 0.001], 1000), ([2.2, 1], 10), ([1e15, 0.5], 1), ([1 / 3] * 3, 1e15), ([], 1), ([20], 1)]
-)
-def test_weights_become_whole_numbers(weights: list[float], scale: float) -> None:
-    assert whole_scale(weights) == scale

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -33,5 +35,13 @@ def test_a_negative_weight_asks_for_equality() -> None:
 
 
 def test_takes_two_variables() -> None:
-    with pytest.raises(ModelError, match="two variables, not 3"):
+    with pytest.raises(ModelError, match="takes 2 variables, not 3"):
         NotEqual.from_records([{"scope": [0, 1, 2]}])
+
+
+def test_pairs_are_made_without_records() -> None:
+    pairs, weights = torch.tensor([[0, 1], [3, 1]]), torch.tensor([2.0, -0.5], dtype=torch.float64)
+    plain: list[dict[str, Any]] = [{"kind": "not_equal", "scope": pair} for pair in pairs.tolist()]
+    assert NotEqual.of(pairs).records() == plain
+    soft = [{**record, "soft": True, "weight": weight} for record, weight in zip(plain, weights.tolist(), strict=True)]
+    assert NotEqual.of(pairs, weight=weights, soft=True).records() == soft

@@ -123,8 +123,14 @@ def test_answer_and_view_name_vertices_and_colours_from_one() -> None:
 def test_a_single_graph_is_written_as_dimacs() -> None:
     text = family.write([triangle()])
     assert "p edge 4 3\ne 1 2\n" in text
-    (again,) = formats.read_problems(text.encode(), colors=3)
+    (again,) = formats.read_problems(text.encode())
     assert edges_of(again) == edges_of(triangle())
+
+
+def test_the_number_of_colours_of_a_file_is_kept_unless_another_one_is_asked_for() -> None:
+    text = family.write([triangle(colors=2)]).encode()
+    assert [csp.m for csp in formats.read_problems(text)] == [2]
+    assert [csp.m for csp in formats.read_problems(text, colors=4)] == [4]
 
 
 def test_a_graph_without_edges_is_a_problem_too() -> None:

@@ -34,3 +34,9 @@ def test_problems_that_only_claim_a_family_are_shown_in_general(name: str, info:
 def test_general_problems_are_not_drawn_at_random() -> None:
     with pytest.raises(ModelError, match="name a family"):
         General().generate(np.random.default_rng(0), 1)
+
+
+def test_names_that_are_equal_as_text_have_no_answer() -> None:
+    csp = sample(variable_labels=(1, "1", 2))
+    with pytest.raises(ModelError, match="equal as text"):
+        families.of(csp).answer(csp, [0, 1, 0])

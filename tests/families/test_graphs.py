@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -93,3 +95,14 @@ def test_regular_graphs_need_an_even_number_of_ends() -> None:
 def test_torus_gives_everybody_four_neighbours(rows: int, columns: int) -> None:
     degrees = np.bincount(graphs.torus(rows, columns).reshape(-1), minlength=rows * columns)
     assert set(degrees.tolist()) == {4}
+
+
+def test_greedy_colouring_of_many_vertices_takes_memory_for_the_edges_only() -> None:
+    n = 30_000
+    path = np.stack([np.arange(n - 1), np.arange(1, n)], 1)
+    tracemalloc.start()
+    colours = graphs.largest_first_of(n, path)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert set(colours) == {0, 1}
+    assert most < 300 * n  # one bit per pair of vertices would be 3750 * n bytes

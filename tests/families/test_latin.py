@@ -57,7 +57,7 @@ def test_contradicting_givens_are_told_with_both_cells() -> None:
         formats.read_problems(b"3\n0 2 0\n0 0 0\n0 2 0\n")
 
 
-@pytest.mark.parametrize(("params", "told"), [({"order": 1}, "within 2 and 100"), ({"holes": [0.5, 1.5]}, "within 0 and 1")])
+@pytest.mark.parametrize(("params", "told"), [({"order": 1}, "within 2 and 200"), ({"holes": [0.5, 1.5]}, "within 0 and 1")])
 def test_impossible_parameters(params: dict[str, object], told: str) -> None:
     with pytest.raises(ModelError, match=told):
         latin.settings(params)

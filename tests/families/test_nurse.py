@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -66,3 +68,11 @@ def test_view_has_a_row_per_day() -> None:
     assert [row["label"] for row in view["rows"]] == ["1", "2"]
     assert view["columns"] == ["shift 1", "shift 2"]
     assert [cell[0]["conflict"] for row in view["rows"] for cell in row["cells"]] == [True, True, False, False]
+
+
+def test_slots_with_names_of_their_own_are_no_roster() -> None:
+    csp = template(2, 2, 1, 3)
+    assert families.of(replace(csp, variable_labels=None)).name == "nurse"
+    assert families.of(replace(csp, variable_labels=tuple("dcba"))).name == "csp"
+    named = replace(csp, value_labels=("Ann", "Bob", "Cy"))
+    assert families.of(named).answer(named, [0, 1, 2, 0]) == {"roster": [[["Ann"], ["Bob"]], [["Cy"], ["Ann"]]]}

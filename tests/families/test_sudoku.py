@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -125,3 +128,19 @@ def test_view_marks_givens_and_conflicts() -> None:
 def test_params_are_kept_as_they_are() -> None:
     params = SudokuParams(box=2, givens=(5, 6))
     assert sudoku.settings(params) is params
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"value_labels": ("a", "b", "c", "d")},
+        {"value_labels": (4, 3, 2, 1)},
+        {"variable_labels": tuple(range(16))},
+        {"info": {"box": True}},
+        {"info": {"box": 3}},
+    ],
+)
+def test_a_board_with_other_labels_is_no_board(changes: dict[str, Any]) -> None:
+    csp = sudoku.unpack("1" + "." * 15)
+    assert families.of(replace(csp, variable_labels=None)).name == "sudoku"
+    assert families.of(replace(csp, **changes)).name == "csp"

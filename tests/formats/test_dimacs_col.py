@@ -20,8 +20,21 @@ def read(text: str) -> CSP:
 def test_graphs_survive_writing_and_reading(seed: int) -> None:
     family = families.get("coloring")
     (csp,) = family.generate(np.random.default_rng(seed), 1, {"filter": False, "vertices": [2, 20]})
-    (again,) = formats.read_problems(family.write([csp]).encode(), colors=csp.m)
-    assert (again.n, edges_of(again)) == (csp.n, edges_of(csp))
+    (again,) = formats.read_problems(family.write([csp]).encode())
+    assert (again.n, again.m, edges_of(again)) == (csp.n, csp.m, edges_of(csp))
+
+
+@pytest.mark.parametrize(
+    "comment, colors",
+    [("to be coloured with 5 colours", 5), ("to be coloured with 0 colours", 3), ("coloured with 5 colours", 3), ("", 3)],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_the_number_of_colours_stands_in_a_comment(comment: str, colors: int, end: str) -> None:
+    text = end.join([f"c {comment}", "p edge 3 3", "e 1 2", "e 2 3", "e 1 3", ""])
+    (csp,) = formats.read_problems(text.encode())
+    assert csp.m == colors
+    (cut,) = formats.read_problems(text.encode(), family="maxcut")
+    assert cut.m == 2
 
 
 @pytest.mark.parametrize(
@@ -55,6 +68,7 @@ def test_edges_may_be_listed_once_or_in_both_directions(text: str) -> None:
         ("p edge 3 1\n1 2\n", "data:2: '1 2' is no DIMACS line; lines start with c, p or e"),
         ("p edge 0 0\n", "data:1: a graph needs at least one vertex"),
         ("p edge 999999999999 0\n", "data:1: the graph is too large"),
+        ("c to be coloured with 999999999 colours\np edge 3 0\n", "data:2: the graph is too large"),
         ("n 1 2\n", "data: the line 'p edge <vertices> <edges>' is missing"),
     ],
 )

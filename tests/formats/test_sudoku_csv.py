@@ -4,6 +4,7 @@ import pytest
 
 from consformer import families, formats
 from consformer.errors import InputError
+from consformer.formats.payloads import Board
 
 QUIZ, SOLUTION = "1030020000004003", "1432321423414123"
 
@@ -24,6 +25,16 @@ def boards(text: str) -> list[str]:
 )
 def test_columns_are_found(text: str) -> None:
     assert boards(text) == [QUIZ]
+
+
+def test_solutions_can_be_read_as_answers() -> None:
+    reader = formats.get("sudoku_csv")
+    (answer,) = reader.read_answers(f"quiz,solution\n{QUIZ},{SOLUTION}\n".encode())
+    assert isinstance(answer, Board)
+    assert "".join(str(cell + 1) for cell in answer.cells.flat) == SOLUTION
+    for text in (f"quiz,solution\n{QUIZ},\n", f"quiz,level\n{QUIZ},1\n"):
+        with pytest.raises(InputError, match="line 2: there is no solution in this row"):
+            reader.read_answers(text.encode())
 
 
 @pytest.mark.parametrize(

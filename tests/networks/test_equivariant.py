@@ -8,7 +8,6 @@ from torch import Tensor
 
 from consformer.csp import CSP
 from consformer.networks import MASKED, Network, attention
-from consformer.networks.equivariant import conflict_inputs
 from tests.helpers import cycle, gibbs, impossible, permuted, problem, random_csp, random_inputs, small_equivariant
 
 SEEDS = st.integers(0, 10_000)
@@ -134,20 +133,6 @@ def test_untrained_it_is_gibbs_sampling() -> None:
     conflicts = csp.conflicts(csp.one_hot(values))[alone][0]
     wanted = (-conflicts / temperature[0, 0]).masked_fill(~csp.domain[alone[0]][0], float("-inf")).softmax(-1)
     torch.testing.assert_close(chances, wanted, atol=1e-5, rtol=1e-4)
-
-
-def test_conflict_inputs_count_from_the_cheapest_value() -> None:
-    csp = problem([{"kind": "not_equal", "scope": [0, 1]}, {"kind": "not_equal", "scope": [0, 2]}], n=3, m=2)
-    current = csp.one_hot(torch.tensor([[0, 0, 1]]))
-    nobody = torch.zeros(1, 3, dtype=torch.bool)
-    outside, inside, floor = conflict_inputs(csp, current, nobody)
-    assert outside[0, 0].tolist() == [0.0, 0.0]  # one neighbour at either value: both cost 1
-    assert floor[0, :, 0].tolist() == [1.0, 0.0, 0.0]
-    assert not inside.any()
-    outside, inside, floor = conflict_inputs(csp, current, torch.tensor([[True, True, False]]))
-    assert outside[0, 0].tolist() == [0.0, 1.0]  # variable 2 has value 1 for certain, variable 1 may take either
-    assert inside[0, 0].tolist() == [1.0, 0.0]  # at present it has value 0
-    assert floor[0, 0, 0] == 0.5
 
 
 @given(seed=SEEDS)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import math
+
 import torch
 
 from consformer.networks import MASKED
-from consformer.search.decode import DECODERS, greedy, sample
+from consformer.search.decode import DECODERS, greedy, sample, with_gumbel_noise
 
 
 def test_samples_follow_the_softmax() -> None:
@@ -13,6 +15,15 @@ def test_samples_follow_the_softmax() -> None:
         share = torch.bincount(drawn[:, variable], minlength=4) / len(drawn)
         torch.testing.assert_close(share, logits[variable].softmax(-1), atol=0.012, rtol=0)
     assert not bool((drawn[:, 0] == 3).any())
+
+
+def test_noise_is_that_of_gumbel() -> None:
+    """Mean Euler's constant, variance pi^2 / 6, finite, and the same for every logit."""
+    logits = torch.tensor([0.0, 3.0]).expand(50_000, 2)
+    noise = with_gumbel_noise(logits, torch.Generator().manual_seed(0)) - logits
+    assert bool(noise.isfinite().all())
+    torch.testing.assert_close(noise.mean(0), torch.full((2,), 0.5772), atol=0.02, rtol=0)
+    torch.testing.assert_close(noise.var(0), torch.full((2,), math.pi**2 / 6), atol=0.05, rtol=0)
 
 
 def test_variables_are_drawn_independently() -> None:

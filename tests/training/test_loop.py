@@ -21,12 +21,14 @@ from torch import Tensor
 
 from consformer.csp import CSP
 from consformer.errors import CheckpointError, RecipeError
+from consformer.families import Family
 from consformer.networks import Network
-from consformer.search.refine import Refinement
+from consformer.search.refine import Event, Incumbent, Refinement
 from consformer.training import loop
 from consformer.training.checkpoint import load_network, read_card
 from consformer.training.loop import Progress, Sample, Trainer
 from consformer.training.recipe import Recipe, SearchDefaults, parse_recipe
+from tests.helpers import problem
 
 RECIPE = """
 seed = 1
@@ -269,6 +271,36 @@ def test_validation_is_logged_when_due(tmp_path: Path) -> None:
     assert logged(tmp_path)[-1]["solved"] == found[-1]
 
 
+def test_validation_of_optimisation_problems_is_the_share_of_the_weight(tmp_path: Path) -> None:
+    """And says so. A triangle of equal edges can be cut in two of three at best."""
+    text = '[[validation]]\nfamily = "maxcut"\ncount = 3\nparams = { vertices = [30, 30] }\niterations = 5\n'
+    found = Trainer(recipe(RECIPE + VALIDATION + text), tmp_path).validate()
+    assert list(found) == ["sudoku/0", "maxcut/1 weight"]
+    assert 0.5 < found["maxcut/1 weight"] < 1
+    triangle = problem(
+        [{"kind": "not_equal", "scope": scope, "soft": True, "weight": 2} for scope in ([0, 1], [1, 2], [0, 2])],
+        n=3,
+        m=2,
+        maximise=True,
+        offset=6,
+    )
+    assert loop._score(triangle, [0, 0, 1]) == pytest.approx(2 / 3)
+    assert loop._score(triangle, [0, 0, 0]) == 0
+    assert loop._score(problem([], n=2, m=2, maximise=True), [0, 1]) == 1  # a graph without edges
+
+
+def test_validation_believes_nobody_but_the_checker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Boastful(Refinement):
+        """Claims to have solved everything, with nonsense."""
+
+        def __iter__(self) -> Iterator[Event]:
+            self.incumbents = [Incumbent([0] * csp.n, 0, 0.0, []) for csp in self.problems]
+            return iter(())
+
+    monkeypatch.setattr(loop, "Refinement", Boastful)
+    assert Trainer(recipe(RECIPE + VALIDATION), tmp_path).validate() == {"sudoku/0": 0.0}
+
+
 # --- files --------------------------------------------------------------------------------------------------------
 
 
@@ -282,6 +314,17 @@ def test_the_network_file_says_how_it_was_made(whole: Trainer) -> None:
     assert card.recipe == json.loads(json.dumps(whole.recipe.to_dict()))
     assert card.search["p"] == "0.8"
     assert card.parameters == sum(parameter.numel() for parameter in network.parameters())
+
+
+def test_checkpoints_draw_no_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer = Trainer(recipe(), tmp_path)
+    first = trainer.card()
+
+    def refuse(*_: object) -> NoReturn:
+        raise AssertionError("drawn again")
+
+    monkeypatch.setattr(Family, "generate", refuse)
+    assert trainer.card().constraints == first.constraints == ("all_different", "not_equal")
 
 
 def test_pieces_make_the_same_run(whole: Trainer, tmp_path: Path) -> None:

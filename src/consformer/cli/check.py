@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from consformer.errors import InputError
 if TYPE_CHECKING:
     from consformer.checker import Verdict
     from consformer.csp import CSP
+    from consformer.formats.payloads import Board
 
 
 @app.command()
@@ -30,10 +32,12 @@ def check(
     """Check answers against problems, independently of how they were found.
 
     Answers are what `solve --json` or `solve --output` writes, lists of values
-    as JSON, or solved Sudoku boards.
+    as JSON, or solved Sudoku boards: as text, the solutions of a csv file, or
+    SATNet's labels.pt.
 
     [bold]Examples[/]
       consformer check boards.txt answers.jsonl
+      consformer check boards.csv boards.csv
       consformer solve graph.col --json | consformer check graph.col -
 
     [bold]Exit codes[/]
@@ -62,16 +66,18 @@ def check(
 
 
 def _document(verdict: Verdict) -> dict[str, Any]:
+    from consformer.constraints.base import plain_number
+
     return {
         "status": "solved" if verdict.solved else "unsolved",
         "violations": verdict.violations,
-        "objective": verdict.objective,
+        "objective": None if verdict.objective is None else plain_number(verdict.objective),
         "broken": list(verdict.broken),
     }
 
 
 def _say(verdict: Verdict, prefix: str) -> None:
-    objective = "" if verdict.objective is None else f", objective {verdict.objective:g}"
+    objective = "" if verdict.objective is None else f", objective {verdict.objective:.10g}"
     text = "all constraints hold" if verdict.solved else f"{verdict.violations} violated"
     out.print(f"{prefix}{text}{objective}", markup=False, soft_wrap=True)
     for line in verdict.broken:
@@ -84,21 +90,29 @@ def _read(data: bytes, problems: Sequence[CSP]) -> list[list[int]]:
     from consformer.formats.base import text_of
     from consformer.formats.payloads import Board
 
-    text = text_of(data)
-    if not text.strip():
+    if not data.removeprefix(BOM_UTF8).strip():
         raise InputError("the file is empty; it must hold an answer for every problem")
     found: list[Any]
-    if text.lstrip()[0] in "[{":
-        found = _documents(text, len(problems))
+    if formats.get("csp_json").recognises(data):
+        found = _documents(text_of(data), len(problems))
     elif not all(Board in families.of(csp).accepts for csp in problems):
         raise InputError("answers to these problems are JSON: what `solve --json` prints, or lists of values")
     else:
-        boards = formats.get("sudoku_lines").read(data)
-        found = [[int(cell) + 1 for cell in board.cells.flat] for board in boards if isinstance(board, Board)]
+        found = [[int(cell) + 1 for cell in board.cells.flat] for board in _boards(data)]
     if len(found) != len(problems):
         raise InputError(f"answers: {len(found)}, problems: {len(problems)}; give one answer for each, in the same order")
     pairs = enumerate(zip(problems, _in_order(found), strict=True))
     return [_indices(csp, answer, f"answer {index}: " if len(found) > 1 else "") for index, (csp, answer) in pairs]
+
+
+def _boards(data: bytes) -> list[Board]:
+    """The solved boards of a file in any format that has them."""
+    from consformer import formats
+    from consformer.formats.payloads import Board
+
+    readers = [formats.get(name) for name in ("satnet", "sudoku_csv", "sudoku_lines")]
+    reader = next((reader for reader in readers if reader.recognises(data)), readers[-1])
+    return [board for board in reader.read_answers(data) if isinstance(board, Board)]
 
 
 def _documents(text: str, count: int) -> list[Any]:

@@ -21,7 +21,10 @@ FamilyOption = Annotated[
 FormatOption = Annotated[
     str | None, typer.Option(help=f"Format of the problem file: {', '.join(formats.names())}. Default: recognised from the content.")
 ]
-ColorsOption = Annotated[int | None, typer.Option(help="Graph colouring: number of colours. Default: as many as greedy colouring needs.")]
+ColorsOption = Annotated[
+    int | None,
+    typer.Option(help="Graph colouring: number of colours. Default: what the file says, else as many as greedy colouring needs."),
+]
 
 
 def read_problems(file: str, family: str | None, format: str | None, colors: int | None) -> list[CSP]:

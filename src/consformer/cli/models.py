@@ -52,6 +52,8 @@ def models(
 
 def _lines(card: Card, in_full: bool) -> Iterator[str]:
     """The figures of a network as text."""
+    from consformer.training.checkpoint import told
+
     training = card.training
     if card.recipe.get("description"):
         yield str(card.recipe["description"])
@@ -61,7 +63,7 @@ def _lines(card: Card, in_full: bool) -> Iterator[str]:
         cost = f"{training['steps']:,} steps, {training['samples']:,} samples, {training['core_minutes']:g} core-minutes"
         yield f"training      {cost} on {training['machine']}, {training['date']}"
     for problems, share in card.results.get("validation", {}).items():
-        yield f"validation    {problems}: {100 * share:.1f} % solved"
+        yield f"validation    {told(problems, share)}"
     for row in card.results.get("measured", []):
         yield f"measured      {row['set']}: {row['solved']} of {row['count']} ({row['share']}) in {row['iterations']} iterations"
         if in_full:

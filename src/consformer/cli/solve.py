@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from consformer.search.refine import Event
     from consformer.solving import Run
 
-_SCHEDULE = "a number, or a schedule: 0.7..1 (drawn), 0.5->0.1 (annealed), 0.25^1/25 (1 in every 25th iteration)"
+_SCHEDULE = "a number, or a schedule: 0.7..1 (drawn), 0.5->0.1 (annealed), 0.25^1/25 (0.25, but 1 in every 25th iteration)"
 
 
 @app.command()
@@ -104,6 +104,9 @@ def solve(
         _report(results, as_json)
         if output is not None:
             _write(output, results, as_json)
+        waiting = sum(result.effort.iterations == 0 and not result.solved for result in results)
+        if waiting and len(results) > 1 and not interrupted() and iterations != 0:
+            err.print(f"time was over before {waiting} of {len(results)} problems had a turn: give more with --time-limit")
         if interrupted():
             err.print("interrupted: this is the best that was found until then")
             raise typer.Exit(INTERRUPTED)
@@ -139,7 +142,7 @@ def _note(event: Event, problems: Sequence[CSP]) -> str:
     csp = problems[0]
     if event.violations == 0 and event.cost:
         value = csp.offset - event.cost if csp.maximise else csp.offset + event.cost
-        return f"iteration {event.iteration}, objective {value:g}"
+        return f"iteration {event.iteration}, objective {value:.10g}"
     return f"iteration {event.iteration}, {event.violations} violated"
 
 
@@ -166,7 +169,7 @@ def headline(result: Result) -> str:
     if not result.solved:
         parts.append(f"{result.violations} violated")
     if result.objective is not None:
-        parts.append(f"objective {result.objective:g}")
+        parts.append(f"objective {result.objective:.10g}")
     iterations = f"{effort.iterations} iteration{'s' if effort.iterations != 1 else ''}"
     parts.append(f"{iterations}, {effort.seconds:.2f} s, network {effort.network}, seed {effort.seed}")
     return " · ".join(parts)
@@ -183,6 +186,8 @@ def documents(results: list[Result]) -> list[dict[str, Any]]:
 def _check_output(output: Path, file: str) -> None:
     from consformer.errors import InputError
 
+    if str(output) == "-":
+        raise InputError("the answers are on standard output anyway; leave out --output, or name a file")
     check_writable(output)
     if file != "-" and output.exists() and output.samefile(file):
         raise InputError("this is the file with the problems, which the answers would replace; name another file", source=output)

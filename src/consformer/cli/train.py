@@ -115,11 +115,13 @@ def _follow(trainer: Trainer, minutes: float | None, tensorboard: bool, interrup
 
 def progress_line(progress: Progress, solved: dict[str, float]) -> str:
     """What a person wants to see of a run."""
+    from consformer.training.checkpoint import told
+
     seconds = progress.seconds_left
     left = f"{seconds / 86_400:.1f} days" if seconds >= 86_400 else time.strftime("%H:%M:%S", time.gmtime(seconds))
-    share = ", ".join(f"{name} {100 * value:.1f} %" for name, value in solved.items()) or "not validated yet"
+    reached = ", ".join(told(name, share) for name, share in solved.items()) or "not validated yet"
     return (
-        f"step {progress.step}/{progress.steps} · loss {progress.loss:.3f} · solved {share} · "
+        f"step {progress.step}/{progress.steps} · loss {progress.loss:.3f} · {reached} · "
         f"{progress.samples_per_second:.0f} samples/s · {left.removeprefix('00:')} left"
     )
 

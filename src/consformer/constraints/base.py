@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard
 
@@ -59,6 +59,8 @@ class Constraint(ABC):
     """JSON schema of the record keys beyond `scope`, `weight` and `soft`; one with a "default" may be left out."""
     signed: ClassVar[bool] = False
     """Whether a record's weight may be negative."""
+    arity: ClassVar[int | None] = None
+    """How many variables a scope has; None: one or more."""
 
     members: Tensor = per_variable()  # [M] variables of the scopes, one scope after the other
     group: Tensor = per_constraint()  # [M] the constraint each of them belongs to, ascending
@@ -153,6 +155,18 @@ class Constraint(ABC):
             **cls.arrays(checked),
         )
 
+    @classmethod
+    def of(cls, scopes: Tensor, *, weight: Tensor | None = None, soft: bool = False, **own: Tensor) -> Self:
+        """Constraints over scopes of one size [G,L], without the detour over records: nothing is checked."""
+        count, size = scopes.shape
+        return cls(
+            members=scopes.reshape(-1),
+            group=torch.from_numpy(np.arange(count * size) // size),  # numpy: families make thousands of problems a second
+            weight=torch.ones(count, dtype=torch.float64) if weight is None else weight,
+            soft=torch.full((count,), soft),
+            **own,
+        )
+
     def records(self) -> list[Record]:
         """The way back: one record per constraint, `from_records(records())` is the same constraints."""
         ends = torch.cumsum(self.sizes, 0).tolist()
@@ -225,14 +239,13 @@ class Constraint(ABC):
         if len(set(scope)) < len(scope):
             twice = next(i for i in scope if scope.count(i) > 1)
             raise ModelError(f"{cls.kind}: variable {twice} stands twice in the scope {scope}")
+        if cls.arity is not None and len(scope) != cls.arity:
+            raise ModelError(f"{cls.kind} takes {cls.arity} variables, not {len(scope)}: {scope}")
         if not is_number(weight) or weight == 0 or not -MAX_WEIGHT <= weight <= MAX_WEIGHT:
             raise ModelError(f"{cls.kind}: the weight must be a number other than 0 and at most {MAX_WEIGHT:g} in size, not {weight!r}")
         if weight < 0 and not cls.signed:
             raise ModelError(f"{cls.kind}: the weight must be positive, not {weight!r}")
         return {**record, "scope": scope, "weight": float(weight), "soft": bool(record.get("soft", False))}
-
-    def to(self, device: torch.device | str) -> Self:
-        return replace(self, **{item.name: getattr(self, item.name).to(device) for item in fields(self)})
 
 
 def is_whole(number: object) -> TypeGuard[int]:
@@ -243,6 +256,15 @@ def is_whole(number: object) -> TypeGuard[int]:
 def is_number(number: object) -> TypeGuard[int | float]:
     """Whether something is a number, whole or not."""
     return isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
+
+
+def plain_number(number: float) -> float | int:
+    """A number to write down: 5 and not 5.0.
+
+    >>> plain_number(5.0), plain_number(0.5)
+    (5, 0.5)
+    """
+    return int(number) if number == int(number) else number
 
 
 def _translate(schema: Mapping[str, Any], entry: Any, key: str, value: Callable[[Any, str], Any]) -> Any:

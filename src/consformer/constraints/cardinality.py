@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import pad
 
 from consformer.constraints.base import VALUE, Constraint, Record, is_whole, value_index
 from consformer.constraints.cp import CpVariables
@@ -22,7 +23,11 @@ EXACTLY, AT_LEAST, AT_MOST = range(3)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cardinality(Constraint):
-    """The number of variables at `value` compares with `count` as asked; the violation is how far it is off."""
+    """The number of variables at `value` compares with `count` as asked; the violation is how far it is off.
+
+    `expected` and `conflicts` are exact for scopes of any length, in L log² L steps: up to rounding, in double precision and with
+    errors of about 1e-15 beyond 64 variables; without any error for an assignment.
+    """
 
     kind: ClassVar[str] = "cardinality"
     parameters: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -46,7 +51,7 @@ class Cardinality(Constraint):
             raise ModelError(f"cardinality: the count must be a whole number from 0, not {count!r}")
         if count > size and compare != "<=":
             raise ModelError(f"cardinality: {count} of {size} variables can never hold; the count must be at most {size}")
-        # More than all variables is all of them: `expected` takes memory in proportion to the count.
+        # More than all variables is all of them: distributions are kept up to the count.
         return {**record, "count": min(int(count), size), "compare": compare}
 
     @classmethod
@@ -79,13 +84,13 @@ class Cardinality(Constraint):
         return self._off_by(hit.new_zeros(len(probs), len(self)).index_add(1, self.group, hit))
 
     # The number of hits is a sum of independent coins (Poisson binomial). Only the chances of fewer than `count` hits are needed,
-    # because E max(0, N - k) = E N - k + E max(0, k - N). They follow from adding one coin after the other.
+    # because E max(0, N - k) = E N - k + E max(0, k - N).
 
     @cached_property
     def _slots(self) -> Tensor:
-        """[G,L] the memberships of each constraint, padded with -1."""
+        """[G,L] the memberships of each constraint, padded with -1 to a power of two, for merging in pairs."""
         slot = torch.arange(len(self.group)) - (torch.cumsum(self.sizes, 0) - self.sizes)[self.group]
-        table = torch.full((len(self), int(self.sizes.max())), -1)
+        table = torch.full((len(self), 1 << (int(self.sizes.max()) - 1).bit_length()), -1)
         table[self.group, slot] = torch.arange(len(self.group))
         return table
 
@@ -94,35 +99,25 @@ class Cardinality(Constraint):
         hit = self._hit(probs)
         return torch.where(self._slots >= 0, hit[:, self._slots.clamp(min=0)], hit.new_zeros(()))
 
-    def _run(self, coins: Tensor) -> list[Tensor]:
-        """Chances of 0, 1, .. hits (as many as matter) among the first 0, 1, .. L coins: L+1 tensors [K,G,C]."""
-        size = max(int(self.count.max()), 1)
-        chances = coins.new_zeros(*coins.shape[:2], size)
-        chances[..., 0] = 1
-        states = [chances]
-        for coin in coins.unbind(-1):
-            moved = torch.nn.functional.pad(chances[..., :-1], (1, 0))
-            chances = chances * (1 - coin[..., None]) + moved * coin[..., None]
-            states.append(chances)
-        return states
+    def _merged(self, coins: Tensor) -> list[Tensor]:
+        """The distribution of the number of hits: first of every coin, then of two, of four, .. of all: [K,G,L,2] to [K,G,1,C]."""
+        exact = coins.double() if coins.shape[-1] > LONG else coins
+        most = max(int(self.count.max()), 1)  # as many hits or more are all the same
+        levels = [torch.stack([1 - exact, exact], -1)[..., :most]]
+        while levels[-1].shape[-2] > 1:
+            levels.append(merge(levels[-1], most))
+        return levels
 
     def expected(self, probs: Tensor, domain: Tensor) -> Tensor:
         coins = self._coins(probs)
-        chances = self._run(coins)[-1]  # [K,G,C]
-        missing = (self.count[:, None] - torch.arange(chances.shape[-1])).clamp(min=0).to(probs.dtype)  # [G,C]
+        chances = self._merged(coins)[-1][..., 0, :]  # [K,G,C]
+        missing = (self.count[:, None] - torch.arange(chances.shape[-1])).clamp(min=0)  # [G,C]
         short = (chances * missing).sum(-1)
-        long = coins.sum(-1) - self.count + short
-        return torch.where(self.compare == EXACTLY, short + long, torch.where(self.compare == AT_LEAST, short, long))
+        long = coins.sum(-1, dtype=short.dtype) - self.count + short
+        return torch.where(self.compare == EXACTLY, short + long, torch.where(self.compare == AT_LEAST, short, long)).to(probs.dtype)
 
     def conflicts(self, probs: Tensor, weight: Tensor) -> Tensor:
-        coins = self._coins(probs)
-        before = torch.stack(self._run(coins)[:-1], 2)  # [K,G,L,C]
-        after = torch.stack(self._run(coins.flip(-1))[:-1], 2).flip(2).cumsum(-1)
-        size = before.shape[-1]
-        # few = chance of fewer than `count` hits among the others = sum over a of P(a before) P(at most count - 1 - a after)
-        rest = self.count[:, None] - 1 - torch.arange(size)  # [G,C]
-        reached = after.gather(-1, rest.clamp(min=0)[None, :, None].expand_as(after))
-        few = (before * reached * (rest >= 0)[None, :, None]).sum(-1)  # [K,G,L]
+        few = self._few(self._coins(probs))
         compare = self.compare[:, None]
         # What one more hit adds to the expected violation; each value is charged its regret against the better choice.
         more = torch.where(compare == EXACTLY, 1 - 2 * few, torch.where(compare == AT_LEAST, -few, 1 - few))
@@ -135,6 +130,20 @@ class Cardinality(Constraint):
         cell = self.members * probs.shape[2] + self.value[self.group]
         flat.index_add_(1, cell, more)  # relu(more) - relu(-more) == more
         return result.clamp(min=0)  # rounding may leave -1e-8
+
+    def _few(self, coins: Tensor) -> Tensor:
+        """[K,G,L] the chance of fewer than `count` hits among the other members of a scope."""
+        count = self.count[:, None]
+        few = (coins.sum(-1, keepdim=True) - coins < count).to(coins.dtype)  # right where nothing is left to chance
+        open_ = torch.nonzero(((coins > 0) & (coins < 1)).flatten(1).any(1))[:, 0]
+        if len(open_):
+            # For every group of coins, from all down to one: the chance of few hits with 0, 1, .. hits in it.
+            *levels, all_ = self._merged(coins[open_])
+            given = (torch.arange(all_.shape[-1]) < count).to(all_.dtype).expand(len(open_), -1, -1)[:, :, None]
+            for level in reversed(levels):
+                given = part(given, level)
+            few[open_] = given[..., 0].to(few.dtype)
+        return few
 
     def check(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         group = self.group.numpy()
@@ -168,3 +177,43 @@ class Cardinality(Constraint):
             ({"scope": [2, 0], "value": 1, "count": 1, "compare": "<=", "soft": True, "weight": 0.5}, 3, [1, 1, 1], False),
             ({"scope": [2, 0], "value": 1, "count": 0, "compare": "<="}, 3, [2, 1, 0], True),
         ]
+
+
+LONG = 64  # more coins are merged in double precision, and distributions of more hits by Fourier transform
+
+
+def merge(chances: Tensor, most: int) -> Tensor:
+    """Distributions of the sums of neighbours, cut off after `most` entries: [..,2P,C] -> [..,P,min(2C-1,most)].
+
+    >>> merge(torch.tensor([[0.5, 0.5], [0.5, 0.5]]), 9).tolist()
+    [[0.25, 0.5, 0.25]]
+    """
+    size = chances.shape[-1]
+    wide = min(2 * size - 1, most)
+    if size > LONG:
+        spectra: Tensor = torch.fft.rfft(chances, _fast(size))
+        sums: Tensor = torch.fft.irfft(spectra[..., 0::2, :] * spectra[..., 1::2, :], _fast(size))
+        return sums[..., :wide]
+    moved = pad(chances[..., 0::2, :], (size - 1, wide - size)).unfold(-1, size, 1)  # [..,P,wide,C]
+    return (moved * chances[..., 1::2, :].flip(-1)[..., None, :]).sum(-1)
+
+
+def part(given: Tensor, chances: Tensor) -> Tensor:
+    """The way down: what is expected given the sum of neighbours, [..,P,W], as given each one of them: [..,2P,C].
+
+    >>> part(torch.tensor([[1.0, 1.0, 0.0]]), torch.tensor([[0.5, 0.5], [0.9, 0.1]])).tolist()  # at most one hit of two coins
+    [[1.0, 0.8999999761581421], [1.0, 0.5]]
+    """
+    size = chances.shape[-1]
+    other = torch.stack([chances[..., 1::2, :], chances[..., 0::2, :]], -2)  # [..,P,2,C]
+    if size > LONG:
+        spectra: Tensor = torch.fft.rfft(given, _fast(size))[..., None, :] * torch.fft.rfft(other, _fast(size)).conj()
+        means: Tensor = torch.fft.irfft(spectra, _fast(size))
+        return means[..., :size].flatten(-3, -2)
+    moved = pad(given, (0, 2 * size - 1 - given.shape[-1])).unfold(-1, size, 1)  # [..,P,C,C]
+    return (moved[..., None, :, :] * other[..., None, :]).sum(-1).flatten(-3, -2)
+
+
+def _fast(size: int) -> int:
+    """A length that transforms are fast at and in which the sum of two numbers below `size` does not wrap around."""
+    return 1 << (2 * size - 2).bit_length()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -13,7 +13,6 @@ from torch import Tensor
 
 from consformer.constraints.base import Constraint, Record, by_candidate, by_variable, segment_sum
 from consformer.constraints.cp import CpVariables
-from consformer.errors import ModelError
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -22,17 +21,23 @@ class NotEqual(Constraint):
 
     kind: ClassVar[str] = "not_equal"
     signed: ClassVar[bool] = True
+    arity: ClassVar[int | None] = 2
     equal: Tensor = field()  # [G] bool
 
     @classmethod
     def parse(cls, record: Record) -> Record:
-        if len(record["scope"]) != 2:
-            raise ModelError(f"not_equal takes two variables, not {len(record['scope'])}: {record['scope']}")
         return {**record, "equal": record["weight"] < 0, "weight": abs(record["weight"])}
 
     @classmethod
     def arrays(cls, records: Sequence[Record]) -> dict[str, Tensor]:
         return {"equal": torch.tensor([record["equal"] for record in records], dtype=torch.bool)}
+
+    @classmethod
+    def of(cls, scopes: Tensor, *, weight: Tensor | None = None, soft: bool = False, **own: Tensor) -> Self:
+        """Constraints over pairs [G,2]; a negative weight wants the two equal, as in a record."""
+        if weight is None:
+            return super().of(scopes, soft=soft, equal=torch.zeros(len(scopes), dtype=torch.bool))
+        return super().of(scopes, weight=weight.abs(), soft=soft, equal=weight < 0)
 
     @property
     def signed_weight(self) -> Tensor:

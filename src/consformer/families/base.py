@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from rich.console import RenderableType
 
-from consformer.csp import CSP
+from consformer.csp import CSP, Label
 from consformer.errors import InputError, ModelError, UnknownNameError, did_you_mean
 from consformer.families.drawing import Entry, View, terminal
 
@@ -185,6 +185,19 @@ def entries(csp: CSP, values: Sequence[int] | None) -> list[Entry]:
         {"text": "" if value < 0 else str(csp.value_labels[value]), "given": fixed >= 0, "conflict": conflict}
         for value, fixed, conflict in zip(shown, given, in_conflict, strict=True)
     ]
+
+
+def by_name(csp: CSP, values: Sequence[int]) -> dict[str, Label]:
+    """The value of every variable under its name, in the user's labels.
+
+    >>> from consformer import families
+    >>> by_name(families.get("sudoku").unpack("." * 16), range(4))
+    {'r1c1': 1, 'r1c2': 2, 'r1c3': 3, 'r1c4': 4}
+    """
+    table = {str(csp.name(index)): csp.value_labels[value] for index, value in enumerate(values)}
+    if len(table) < len(values):
+        raise ModelError("two variables have names that are equal as text (1 and '1', say); give them different ones")
+    return table
 
 
 def _coerce(value: Any, hint: Any, what: str) -> Any:

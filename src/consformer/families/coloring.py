@@ -15,7 +15,7 @@ from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP, check_size
 from consformer.errors import InputError, ModelError
 from consformer.families import graphs
-from consformer.families.base import Family, Params, entries, setting
+from consformer.families.base import Family, Params, by_name, entries, setting
 from consformer.families.drawing import View
 from consformer.formats.payloads import GraphData
 from consformer.graph import Graph
@@ -84,15 +84,8 @@ def problem(n: int, edges: graphs.Edges, colors: int, info: dict[str, Any], matr
     >>> problem(3, np.array([[0, 1], [1, 2]]), 2, {}).violations(torch.tensor([[0, 1, 1]])).tolist()
     [[1]]
     """
-    count = len(edges)
-    constraint = NotEqual(
-        members=torch.from_numpy(edges.reshape(-1)),
-        group=torch.from_numpy(np.arange(2 * count) // 2),
-        weight=torch.ones(count, dtype=torch.float64),
-        soft=torch.zeros(count, dtype=torch.bool),
-        equal=torch.zeros(count, dtype=torch.bool),
-    )
-    csp = CSP(constraints=(constraint,) if count else (), info=info, **_shared(n, colors))
+    constraints = (NotEqual.of(torch.from_numpy(edges)),) if len(edges) else ()
+    csp = CSP(constraints=constraints, info=info, **_shared(n, colors))
     if matrix is not None:
         ends = np.nonzero(matrix | np.eye(n, dtype=bool))  # already in the order that `Graph` wants
         csp.__dict__["graph"] = Graph(torch.from_numpy(np.stack(ends)), (n,))
@@ -108,7 +101,7 @@ class Coloring(Family[ColoringParams]):
     name = "coloring"
     params = ColoringParams
     accepts = (GraphData,)
-    options = {"colors": "number of colours; default: as many as greedy colouring needs"}
+    options = {"colors": "number of colours; default: what the file says, else as many as greedy colouring needs"}
 
     def _draw(self, rng: np.random.Generator, count: int, params: ColoringParams) -> list[CSP]:
         found: list[CSP] = []
@@ -142,6 +135,8 @@ class Coloring(Family[ColoringParams]):
             )
         colors = options.get("colors")
         if colors is None:
+            colors = payload.colors
+        if colors is None:
             colors = max(graphs.largest_first_of(payload.n, payload.edges)) + 1
         if not isinstance(colors, int) or isinstance(colors, bool) or colors < 1:
             raise ModelError(f"coloring option 'colors' must be a whole number from 1, not {colors!r}")
@@ -163,7 +158,7 @@ class Coloring(Family[ColoringParams]):
         }
 
     def answer(self, csp: CSP, values: Sequence[int]) -> dict[str, Any]:
-        return {"colors": {str(csp.name(index)): csp.value_labels[value] for index, value in enumerate(values)}}
+        return {"colors": by_name(csp, values)}
 
     def pack(self, csp: CSP) -> Any:
         return {"n": csp.n, "colors": csp.m, "kind": csp.info.get("kind"), "edges": list(chain.from_iterable(edges_of(csp)))}
@@ -173,7 +168,7 @@ class Coloring(Family[ColoringParams]):
         return problem(data["n"], edges, data["colors"], {"kind": data["kind"]})
 
     def write(self, csps: Sequence[CSP]) -> str:
-        """A single graph as DIMACS `.col` (which has no place for the number of colours), several as JSON lines."""
+        """A single graph as DIMACS `.col`, the number of colours in a comment that is read again; several as JSON lines."""
         if len(csps) != 1 or bool((csps[0].given >= 0).any()):
             return super().write(csps)
         (csp,) = csps

@@ -9,7 +9,7 @@ import numpy as np
 
 from consformer.csp import CSP
 from consformer.errors import ModelError
-from consformer.families.base import Family, P, Params, entries
+from consformer.families.base import Family, P, Params, by_name, entries
 from consformer.families.drawing import View
 
 
@@ -33,7 +33,7 @@ class General(Family[P], registered=False):
         return {"type": "table", "corner": "variable", "columns": ["value"], "rows": rows}
 
     def answer(self, csp: CSP, values: Sequence[int]) -> dict[str, Any]:
-        return {"values": {str(csp.name(index)): csp.value_labels[value] for index, value in enumerate(values)}}
+        return {"values": by_name(csp, values)}
 
     def pack(self, csp: CSP) -> Any:
         raise ModelError("general problems are not kept as data sets; write them as JSON")

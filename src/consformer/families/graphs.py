@@ -151,16 +151,20 @@ def largest_first(matrices: Adjacency) -> list[list[int]]:
 
 
 def largest_first_of(n: int, edges: Edges) -> list[int]:
-    """The same for one graph given by its edges, without a matrix: for large graphs from files.
+    """The same for one graph given by its edges, each once: for large graphs from files, in memory linear in the edges.
 
     >>> largest_first_of(4, np.array([[0, 1], [1, 2]]))
     [1, 0, 1, 0]
     """
-    masks = [0] * n
-    for one, two in edges.tolist():
-        masks[one] |= 1 << two
-        masks[two] |= 1 << one
-    return _greedy(masks, sorted(range(n), key=lambda vertex: -masks[vertex].bit_count()))
+    ends = np.concatenate([edges, edges[:, ::-1]])
+    neighbours = ends[np.argsort(ends[:, 0], kind="stable"), 1]  # of vertex 0, then those of vertex 1, ..
+    degrees = np.bincount(ends[:, 0], minlength=n)
+    stops = np.cumsum(degrees).tolist()
+    colours = [-1] * n
+    for vertex in np.argsort(-degrees, kind="stable").tolist():
+        taken = {colours[other] for other in neighbours[stops[vertex] - degrees[vertex] : stops[vertex]].tolist()}
+        colours[vertex] = next(colour for colour in range(len(taken) + 1) if colour not in taken)
+    return colours
 
 
 def _greedy(masks: Sequence[int], order: Sequence[int]) -> list[int]:

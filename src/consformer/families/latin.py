@@ -18,8 +18,6 @@ from consformer.families.base import Family, Params, python_random, setting
 from consformer.families.drawing import View
 from consformer.formats.payloads import LatinSquare
 
-_LARGEST = 100
-
 
 @dataclass(frozen=True)
 class LatinParams(Params):
@@ -29,8 +27,8 @@ class LatinParams(Params):
     holes: tuple[float, float] = setting((0.3, 0.5), "range of the share of cells that are blank")
 
     def __post_init__(self) -> None:
-        if self.order[0] < 2 or self.order[1] > _LARGEST:
-            raise ModelError(f"latin parameter 'order' must lie within 2 and {_LARGEST}, not {self.order[0]} to {self.order[1]}")
+        if self.order[0] < 2 or self.order[1] > LatinSquare.largest:
+            raise ModelError(f"latin parameter 'order' must lie within 2 and {LatinSquare.largest}, not {self.order[0]} to {self.order[1]}")
         if self.holes[0] < 0 or self.holes[1] > 1:
             raise ModelError(f"latin parameter 'holes' is a share: it must lie within 0 and 1, not {self.holes[0]:g} to {self.holes[1]:g}")
 
@@ -74,7 +72,10 @@ class Latin(Family[LatinParams]):
 
     def fits(self, csp: CSP) -> bool:
         order = csp.info.get("order")
-        return isinstance(order, int) and csp.n == order**2 and csp.m == order
+        if type(order) is not int or not 2 <= order <= LatinSquare.largest:
+            return False
+        blank = template(order)
+        return csp.value_labels == blank.value_labels and csp.n == blank.n and csp.variable_labels in (None, blank.variable_labels)
 
     def view(self, csp: CSP, values: Sequence[int] | None = None) -> View:
         return squares.grid(csp, values, csp.m)

@@ -11,11 +11,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from consformer.constraints.base import plain_number
 from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP, check_size
 from consformer.errors import ModelError
 from consformer.families import graphs
-from consformer.families.base import Family, Params, entries, setting
+from consformer.families.base import Family, Params, by_name, entries, setting
 from consformer.families.drawing import View
 from consformer.formats.payloads import GraphData
 
@@ -64,15 +65,8 @@ def problem(n: int, edges: graphs.Edges, weights: NDArray[np.float64], info: dic
     """
     kept = (weights != 0) & (edges[:, 0] != edges[:, 1])  # neither counts in any cut
     edges, weights = edges[kept], weights[kept]
-    count = len(edges)
-    constraint = NotEqual(
-        members=torch.from_numpy(edges.reshape(-1)),
-        group=torch.from_numpy(np.arange(2 * count) // 2),
-        weight=torch.from_numpy(np.abs(weights)),
-        soft=torch.ones(count, dtype=torch.bool),
-        equal=torch.from_numpy(weights < 0),
-    )
-    return CSP(constraints=(constraint,) if count else (), info=info, offset=float(weights[weights > 0].sum()), **_shared(n))
+    constraints = (NotEqual.of(torch.from_numpy(edges), weight=torch.from_numpy(weights), soft=True),) if len(edges) else ()
+    return CSP(constraints=constraints, info=info, offset=float(weights[weights > 0].sum()), **_shared(n))
 
 
 class Maxcut(Family[MaxcutParams]):
@@ -94,13 +88,13 @@ class Maxcut(Family[MaxcutParams]):
         return problem(payload.n, payload.edges, payload.weights, {})
 
     def fits(self, csp: CSP) -> bool:
-        return csp.m == 2 and all(isinstance(constraint, NotEqual) for constraint in csp.constraints)
+        return csp.m == 2 and all(isinstance(c, NotEqual) and bool(c.soft.all()) for c in csp.constraints)
 
     def view(self, csp: CSP, values: Sequence[int] | None = None) -> View:
         shown, (edges, weights) = entries(csp, values), edges_of(csp)
         summary = f"{csp.n} vertices, {len(edges)} edges"
         if values is not None:
-            summary += f", cut {_short(cut_value(csp, values))}"
+            summary += f", cut {plain_number(cut_value(csp, values))}"
         return {
             "type": "graph",
             "value": "side",
@@ -113,12 +107,11 @@ class Maxcut(Family[MaxcutParams]):
         }
 
     def answer(self, csp: CSP, values: Sequence[int]) -> dict[str, Any]:
-        sides = {str(csp.name(index)): csp.value_labels[value] for index, value in enumerate(values)}
-        return {"cut": _short(cut_value(csp, values)), "sides": sides}
+        return {"cut": plain_number(cut_value(csp, values)), "sides": by_name(csp, values)}
 
     def pack(self, csp: CSP) -> Any:
         edges, weights = edges_of(csp)
-        plain = None if bool((weights == 1).all()) else [_short(weight) for weight in weights.tolist()]
+        plain = None if bool((weights == 1).all()) else [plain_number(weight) for weight in weights.tolist()]
         return {"n": csp.n, "kind": csp.info.get("kind"), "edges": edges.reshape(-1).tolist(), "weights": plain}
 
     def unpack(self, data: Any) -> CSP:
@@ -131,7 +124,7 @@ class Maxcut(Family[MaxcutParams]):
         if len(csps) != 1 or bool((csps[0].given >= 0).any()):
             return super().write(csps)
         edges, weights = edges_of(csps[0])
-        rows = [f"{one + 1} {two + 1} {_short(w)}" for (one, two), w in zip(edges.tolist(), weights.tolist(), strict=True)]
+        rows = [f"{one + 1} {two + 1} {plain_number(w)}" for (one, two), w in zip(edges.tolist(), weights.tolist(), strict=True)]
         return "\n".join([f"{csps[0].n} {len(edges)}", *rows]) + "\n"
 
 
@@ -156,10 +149,6 @@ def cut_value(csp: CSP, values: Sequence[int]) -> float:
     edges, weights = edges_of(csp)
     sides = np.asarray(values)
     return float(weights[sides[edges[:, 0]] != sides[edges[:, 1]]].sum())
-
-
-def _short(number: float) -> float | int:
-    return int(number) if number == int(number) else number
 
 
 def _graphs(params: MaxcutParams, count: int, rng: np.random.Generator) -> list[tuple[Kind, int, graphs.Edges]]:

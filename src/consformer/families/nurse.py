@@ -55,34 +55,25 @@ def template(days: int, shifts: int, slots: int, nurses: int) -> CSP:
     """
     slot = torch.arange(days * shifts * slots).view(days, shifts, slots)
     late, early = slot[:-1, -1], slot[1:, 0]  # [days-1,slots]
-    ends = torch.stack([late[:, :, None].expand(-1, -1, slots), early[:, None, :].expand(-1, slots, -1)], -1).reshape(-1)
-    daily = AllDifferent(
-        members=slot.reshape(-1),
-        group=torch.arange(days).repeat_interleave(shifts * slots),
-        weight=torch.ones(days, dtype=torch.float64),
-        soft=torch.zeros(days, dtype=torch.bool),
-    )
-    count = len(ends) // 2
-    nightly = NotEqual(
-        members=ends,
-        group=torch.arange(count).repeat_interleave(2),
-        weight=torch.ones(count, dtype=torch.float64),
-        soft=torch.zeros(count, dtype=torch.bool),
-        equal=torch.zeros(count, dtype=torch.bool),
-    )
+    ends = torch.stack([late[:, :, None].expand(-1, -1, slots), early[:, None, :].expand(-1, slots, -1)], -1).reshape(-1, 2)
+    daily, nightly = AllDifferent.of(slot.flatten(1)), NotEqual.of(ends)
     positions = torch.cartesian_prod(torch.arange(days), torch.arange(shifts), torch.arange(slots)).view(-1, 3)
     csp = CSP(
         domain=torch.ones(slot.numel(), nurses, dtype=torch.bool),
         given=torch.full((slot.numel(),), -1),
         positions=positions,
-        constraints=(daily, nightly) if count else (daily,),
+        constraints=(daily, nightly) if len(nightly) else (daily,),
         value_labels=tuple(range(1, nurses + 1)),
-        variable_labels=tuple(f"day {d + 1} shift {s + 1} slot {p + 1}" for d, s, p in positions.tolist()),
+        variable_labels=_names(days, shifts, slots),
         family="nurse",
         info={"shape": [days, shifts, slots, nurses]},
     )
     _ = csp.graph, csp.soft_scale, csp.energy_weights  # made now, so that `with_given` hands them on
     return csp
+
+
+def _names(days: int, shifts: int, slots: int) -> tuple[str, ...]:
+    return tuple(f"day {d + 1} shift {s + 1} slot {p + 1}" for d in range(days) for s in range(shifts) for p in range(slots))
 
 
 class Nurse(Family[NurseParams]):
@@ -115,7 +106,7 @@ class Nurse(Family[NurseParams]):
         shape = csp.info.get("shape")
         if not isinstance(shape, list) or len(shape) != 4 or not all(isinstance(size, int) and size > 0 for size in shape):
             return False
-        return csp.n == prod(shape[:3]) and csp.m == shape[3]
+        return csp.n == prod(shape[:3]) and csp.m == shape[3] and csp.variable_labels in (None, _names(*shape[:3]))
 
     def view(self, csp: CSP, values: Sequence[int] | None = None) -> View:
         days, shifts, slots, _ = csp.info["shape"]

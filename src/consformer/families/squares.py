@@ -23,20 +23,12 @@ def empty_board(units: Units, family: str, info: Mapping[str, Any]) -> CSP:
     """The empty board. Boards made of it share its constraints and its graph."""
     count, size = len(units), round(len(units) ** 0.5)
     cells, per_cell = torch.arange(count), len(units[0])
-    group, order = torch.sort(torch.tensor(units).T.reshape(-1), stable=True)
-    number = per_cell * size
+    order = torch.argsort(torch.tensor(units).T.reshape(-1), stable=True)
     csp = CSP(
         domain=torch.ones(count, size, dtype=torch.bool),
         given=torch.full((count,), -1),
         positions=torch.stack([cells // size, cells % size], 1),
-        constraints=(
-            AllDifferent(
-                members=cells.repeat(per_cell)[order],
-                group=group,
-                weight=torch.ones(number, dtype=torch.float64),
-                soft=torch.zeros(number, dtype=torch.bool),
-            ),
-        ),
+        constraints=(AllDifferent.of(cells.repeat(per_cell)[order].view(per_cell * size, size)),),
         value_labels=tuple(range(1, size + 1)),
         variable_labels=tuple(cell_name(index, size) for index in range(count)),
         family=family,

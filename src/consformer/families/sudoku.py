@@ -89,7 +89,10 @@ class Sudoku(Family[SudokuParams]):
 
     def fits(self, csp: CSP) -> bool:
         box = csp.info.get("box")
-        return isinstance(box, int) and box in _GIVENS and csp.n == box**4 and csp.m == box**2
+        if type(box) is not int or box not in _GIVENS:
+            return False
+        blank = template(box)
+        return csp.value_labels == blank.value_labels and csp.n == blank.n and csp.variable_labels in (None, blank.variable_labels)
 
     def view(self, csp: CSP, values: Sequence[int] | None = None) -> View:
         return squares.grid(csp, values, csp.info["box"])

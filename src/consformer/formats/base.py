@@ -37,6 +37,10 @@ class Format(ABC):
     def read(self, data: bytes) -> list[Payload]:
         """All problems in a file; `InputError` with the line when something is wrong with it."""
 
+    def read_answers(self, data: bytes) -> list[Payload]:
+        """What a file in this format holds as answers: solved problems; by default all there is in it."""
+        return self.read(data)
+
     @staticmethod
     @abstractmethod
     def sample() -> bytes:

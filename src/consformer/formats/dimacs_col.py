@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from consformer.csp import check_size
 from consformer.errors import InputError, ModelError
-from consformer.formats.base import Format, content_lines, head, shorten, text_of, whole
+from consformer.formats.base import Format, content_lines, head, lines_of, shorten, text_of, whole
 from consformer.formats.payloads import GraphData, Payload
 
 _GRAPH = ("edge", "edges", "col")
 _IGNORED = ("c", "n", "d", "v", "x")  # comments; weights, bounds and places of vertices, which colouring does not know
+_COLORS = re.compile(r"c to be coloured with ([1-9]\d{0,17}) colours")  # as the colouring family writes it
 
 
 class DimacsCol(Format):
-    """One graph; edges may be listed once or in both directions, and the header may count either."""
+    """One graph; edges may be listed once or in both directions, and the header may count either.
+
+    The format has no place for a number of colours; the comment in which `consformer generate coloring` writes it is understood.
+    """
 
     name = "dimacs_col"
     summary = "DIMACS .col graph: 'p edge <vertices> <edges>', then 'e <u> <v>', vertices from 1"
@@ -34,7 +40,8 @@ class DimacsCol(Format):
     def read(self, data: bytes) -> list[Payload]:
         n, promised, header, listed = 0, 0, 0, 0
         first: dict[tuple[int, int], int] = {}  # the line in which each edge is listed first
-        for number, line in content_lines(text_of(data), comment="c"):
+        text = text_of(data)
+        for number, line in content_lines(text, comment="c"):
             words = line.split()
             if words[0] == "e":
                 if not header:
@@ -53,12 +60,15 @@ class DimacsCol(Format):
             raise InputError("the line 'p edge <vertices> <edges>' is missing; put it before the edges")
         if promised not in (listed, len(first), 2 * len(first)):
             raise InputError(f"the header says {promised} edges, but {listed} are listed; correct the header or the list", line=header)
+        colors = next((int(found[1]) for line in lines_of(text) if (found := _COLORS.fullmatch(line.strip()))), None)
+        check_vertices(n, header, colors or 2)
         return [
             GraphData(
                 n=n,
                 edges=np.array(list(first), dtype=np.int64).reshape(-1, 2),
                 weights=np.ones(len(first)),
                 lines=np.array(list(first.values()), dtype=np.int64),
+                colors=colors,
             )
         ]
 
@@ -75,8 +85,8 @@ def _header(words: list[str], line: int) -> tuple[int, int]:
     return sizes[0], sizes[1]
 
 
-def check_vertices(n: int, line: int) -> None:
-    """Refuse a number of vertices that cannot be meant, or does not fit in memory.
+def check_vertices(n: int, line: int, values: int = 2) -> None:
+    """Refuse a number of vertices that cannot be meant, or does not fit in memory with so many values each.
 
     >>> check_vertices(0, 1)
     Traceback (most recent call last):
@@ -86,7 +96,7 @@ def check_vertices(n: int, line: int) -> None:
     if n < 1:
         raise InputError("a graph needs at least one vertex", line=line)
     try:
-        check_size(n, 2)
+        check_size(n, values)
     except ModelError as error:
         raise InputError(f"the graph is too large: {error}", line=line) from None
 

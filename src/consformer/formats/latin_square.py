@@ -8,8 +8,6 @@ from consformer.errors import InputError
 from consformer.formats.base import Format, content_lines, head, shorten, text_of, whole
 from consformer.formats.payloads import LatinSquare, Payload
 
-_LARGEST = 1000
-
 
 class LatinSquareFile(Format):
     """A line with the order N, then N rows of N numbers, 0 (or a negative number, or `.`) for a hole; more squares may follow."""
@@ -31,8 +29,10 @@ class LatinSquareFile(Format):
         while lines:
             (number, first), rest = lines[0], lines[1:]
             order = whole(first.split()[-1])
-            if order is None or not 2 <= order <= _LARGEST:
-                raise InputError(f"{shorten(first)} is no order; a square starts with its number of rows, 2 to {_LARGEST}", line=number)
+            if order is None or not 2 <= order <= LatinSquare.largest:
+                raise InputError(
+                    f"{shorten(first)} is no order; a square starts with its number of rows, 2 to {LatinSquare.largest}", line=number
+                )
             if len(rest) < order:
                 raise InputError(f"a square of order {order} has {order} rows, here are {len(rest)}; add the missing ones", line=number)
             rows = [_row(text, order, at) for at, text in rest[:order]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ class Board:
 class LatinSquare(Board):
     """A Latin square with holes, in the same terms."""
 
+    largest: ClassVar[int] = 200  # order: beyond it, the constraint graph does not fit
+
 
 @dataclass(frozen=True, eq=False)
 class GraphData:
@@ -30,6 +33,7 @@ class GraphData:
     edges: NDArray[np.int64]  # [E,2] from 0
     weights: NDArray[np.float64]  # [E]
     lines: NDArray[np.int64]  # [E] where each edge stands in its file, from 1
+    colors: int | None = None  # to be coloured with so many, where the file says so
 
 
 Payload = Board | GraphData | CSP

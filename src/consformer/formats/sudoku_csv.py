@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from consformer.errors import InputError
 from consformer.formats.base import Format, head, lines_of, text_of
-from consformer.formats.payloads import Payload
+from consformer.formats.payloads import Board, Payload
 from consformer.formats.sudoku_lines import board_of
 
 _QUIZ = ("quiz", "quizzes", "puzzle", "puzzles", "question", "board")
@@ -15,7 +15,7 @@ _SOLUTION = ("solution", "solutions", "answer", "answers")
 
 
 class SudokuCsv(Format):
-    """A board per row, with its solution or without; the solution is only checked against the givens. A header is optional."""
+    """A board per row, with its solution or without; for a problem, it is only checked against the givens. A header is optional."""
 
     name = "sudoku_csv"
     summary = "Sudoku as csv: quiz,solution with 81 characters each, 0 or . for a blank; a header is optional"
@@ -29,27 +29,38 @@ class SudokuCsv(Format):
         return any(name in _QUIZ for name in names) or any(_looks_like_board(name) for name in names)
 
     def read(self, data: bytes) -> list[Payload]:
-        boards: list[Payload] = []
-        columns: tuple[int, int | None] | None = None
-        for line, fields in _rows(text_of(data)):
-            if not any(fields) or fields[0].startswith("#"):
-                continue
-            if columns is None:
-                columns, is_header = _columns(fields)
-                if is_header:
-                    continue
-            quiz, solution = columns
-            if len(fields) <= max(quiz, solution or 0):
-                raise InputError(f"this row has {len(fields)} columns, {max(quiz, solution or 0) + 1} are needed", line=line)
-            board = board_of(list(fields[quiz]), line)
-            if solution is not None and fields[solution]:
-                _check_solution(fields[quiz], fields[solution], line)
-            boards.append(board)
-        return boards
+        return [quiz for quiz, _, _ in _boards(data)]
+
+    def read_answers(self, data: bytes) -> list[Payload]:
+        answers: list[Payload] = []
+        for _, solution, line in _boards(data):
+            if not solution:
+                raise InputError("there is no solution in this row; answers are the second column, or the one called solution", line=line)
+            answers.append(board_of(list(solution), line))
+        return answers
 
     @staticmethod
     def sample() -> bytes:
         return b"quiz,solution\n1030020000004003,1432321423414123\n"
+
+
+def _boards(data: bytes) -> Iterator[tuple[Board, str, int]]:
+    """The board of each row, the text of its solution ("" where there is none), and the number of its line."""
+    columns: tuple[int, int | None] | None = None
+    for line, fields in _rows(text_of(data)):
+        if not any(fields) or fields[0].startswith("#"):
+            continue
+        if columns is None:
+            columns, is_header = _columns(fields)
+            if is_header:
+                continue
+        quiz, solution = columns
+        if len(fields) <= max(quiz, solution or 0):
+            raise InputError(f"this row has {len(fields)} columns, {max(quiz, solution or 0) + 1} are needed", line=line)
+        board, solved = board_of(list(fields[quiz]), line), "" if solution is None else fields[solution]
+        if solved:
+            _check_solution(fields[quiz], solved, line)
+        yield board, solved, line
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:

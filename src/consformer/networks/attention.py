@@ -25,7 +25,7 @@ Relation = Literal["none", "learned", "mask"]
 
 # One edge of the sparse path costs as much as this many pairs of the dense one, and a pair of tiny instances never matters.
 # Measured by `python benchmarks/attention.py`, which prints the break-even density.
-SPARSE_EDGE_COST = 20.0
+SPARSE_EDGE_COST = 35.0
 # Numbers held at once by the sparse path: edges are worked off in portions that stay in the processor's cache.
 SPARSE_PORTION = 1 << 21
 

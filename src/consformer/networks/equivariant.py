@@ -14,9 +14,10 @@ from torch import Tensor, nn
 from consformer.csp import CSP
 from consformer.networks.attention import Layout
 from consformer.networks.base import MASKED, Network, check_sizes
+from consformer.networks.inputs import HIGHEST_CONFLICT, conflict_inputs
 
 FEATURES = 11
-HIGHEST_CONFLICT = 4.0  # more is all the same: too many
+HIGHEST_OF_NONE = -40.0  # what stands for the highest of no values: far below what a norm gives
 
 
 @dataclass(frozen=True)
@@ -102,26 +103,7 @@ def _over_values(x: Tensor, closed: Tensor | None) -> Tensor:
         return torch.cat([x.mean(2), x.amax(2)], -1)
     count = (~closed).sum(2).clamp(min=1)  # padding has none
     highest = x.masked_fill(closed, MASKED).amax(2)
-    return torch.cat([x.masked_fill(closed, 0.0).sum(2) / count, highest.clamp(min=-HIGHEST_CONFLICT * 10)], -1)
-
-
-def conflict_inputs(csp: CSP, current: Tensor, subset: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """What each value costs: with the subset yet undecided, and what the subset's present values add; each [K,n,m].
-
-    Undecided means drawn uniformly from the domains. Both are counted from the cheapest value of the variable on; the
-    third result [K,n,1] is what that one costs before the subset is decided.
-    """
-    uniform = csp.domain / csp.domain.sum(1, keepdim=True)
-    undecided = torch.where(subset[..., None], uniform, current)
-    both = csp.conflicts(torch.cat([undecided, current]))
-    marginal, every = both.split(len(current))  # type: ignore[no-untyped-call]
-    present = every - marginal
-    floor = _cheapest(marginal, csp.domain)
-    return marginal - floor, present - _cheapest(present, csp.domain), floor
-
-
-def _cheapest(cost: Tensor, domain: Tensor) -> Tensor:
-    return cost.masked_fill(~domain, -MASKED).amin(-1, keepdim=True)
+    return torch.cat([x.masked_fill(closed, 0.0).sum(2) / count, highest.clamp(min=HIGHEST_OF_NONE)], -1)
 
 
 def _features(csp: CSP, current: Tensor, subset: Tensor, outside: Tensor, inside: Tensor, floor: Tensor, warmth: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from consformer.csp import CSP
 from consformer.errors import CheckpointError
 from consformer.networks.attention import Layout, Relation
 from consformer.networks.base import MASKED, Network, check_choice, check_sizes
-from consformer.networks.equivariant import HIGHEST_CONFLICT, conflict_inputs
+from consformer.networks.inputs import HIGHEST_CONFLICT, conflict_inputs
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,15 @@ import torch
 from torch import Tensor
 
 
-def sample(logits: Tensor, generator: torch.Generator) -> Tensor:
-    """Draw a value for every variable from the softmax: [K,n,m] -> [K,n]. (Adding Gumbel noise and taking the highest is the same draw.)"""
+def with_gumbel_noise(logits: Tensor, generator: torch.Generator) -> Tensor:
+    """Logits plus noise such that taking the highest draws from their softmax."""
     uniform = torch.rand(logits.shape, generator=generator).clamp_(min=1e-20)
-    return (logits - (-uniform.log()).log()).argmax(-1)
+    return logits - (-uniform.log()).log()
+
+
+def sample(logits: Tensor, generator: torch.Generator) -> Tensor:
+    """Draw a value for every variable from the softmax: [K,n,m] -> [K,n]."""
+    return with_gumbel_noise(logits, generator).argmax(-1)
 
 
 def greedy(logits: Tensor, generator: torch.Generator) -> Tensor:

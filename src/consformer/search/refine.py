@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from consformer.search.select import SELECTORS
 
 # (variable, value) pairs in the network at once, over all candidates: enough to keep it busy, little enough for memory.
 PAIRS_AT_ONCE = 60_000
+# With fewer of them, one thread is as fast as many, and does not wait for the others on a busy machine.
+PAIRS_FOR_THREADS = 3_000
 
 
 @dataclass(frozen=True)
@@ -106,11 +109,12 @@ class Refinement:
         progress = self._progress(batch)
         p = settings.p(settings.pool, batch.age, progress, generator)
         temperature = settings.temperature(settings.pool, batch.age, progress, generator)
-        subset = self.select(csp, batch.values, p, generator)
-        logits = self.network(csp, batch.values, subset, temperature)
-        batch.values = torch.where(subset, self.decode(logits, generator), batch.values)
-        batch.age += 1
-        batch.judge()
+        with _threads(batch.values.numel() * csp.m):
+            subset = self.select(csp, batch.values, p, generator)
+            logits = self.network(csp, batch.values, subset, temperature)
+            batch.values = torch.where(subset, self.decode(logits, generator), batch.values)
+            batch.age += 1
+            batch.judge()
 
     def _progress(self, batch: Batch) -> Tensor:
         """[instances] how much of the run is over, by iterations or by time, whichever is further."""
@@ -188,3 +192,17 @@ class Refinement:
             violations=worst.violations if worst else 0,
             cost=worst.cost if worst else 0.0,
         )
+
+
+@contextlib.contextmanager
+def _threads(pairs: int) -> Iterator[None]:
+    """One thread for little work, as many as there are for more."""
+    usual = torch.get_num_threads()
+    if pairs < PAIRS_FOR_THREADS and usual > 1:
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(usual)
+    else:
+        yield

@@ -44,6 +44,21 @@ class Card:
     parameters: int = 0
 
 
+# Ends the name of a validation set of optimisation problems: not the share of problems that were solved, but the share of the weight of
+# soft constraints that holds.
+WEIGHT = " weight"
+
+
+def told(name: str, share: float) -> str:
+    """What a validation set brought, in words.
+
+    >>> told("sudoku/0", 0.875), told("maxcut/1 weight", 0.9)
+    ('sudoku/0: 87.5 % solved', 'maxcut/1: 90.0 % of the weight')
+    """
+    what = "of the weight" if name.endswith(WEIGHT) else "solved"
+    return f"{name.removesuffix(WEIGHT)}: {100 * share:.1f} % {what}"
+
+
 def save_network(path: Path, network: Network, card: Card) -> None:
     """Write a network file atomically: a crash or a full disk leaves the file that was there."""
     tensors = {name: tensor.detach().contiguous() for name, tensor in network.state_dict().items()}

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -22,14 +23,15 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from consformer import datasets, families
+from consformer.checker import check
 from consformer.csp import CSP
 from consformer.errors import CheckpointError, ConsformerError, RecipeError
 from consformer.machine import commit, machine
 from consformer.networks import Network
-from consformer.search.refine import Incumbent, Refinement, SearchSettings
+from consformer.search.refine import Refinement, SearchSettings
 from consformer.search.schedule import parse_schedule
 from consformer.search.select import uniform
-from consformer.training.checkpoint import Card, load_network, read_tensors, save_network, write_tensors
+from consformer.training.checkpoint import WEIGHT, Card, load_network, read_tensors, save_network, write_tensors
 from consformer.training.loss import loss
 from consformer.training.recipe import Recipe, Task
 
@@ -214,7 +216,7 @@ class Trainer:
 
     def validate(self) -> dict[str, float]:
         """Share of the validation problems that the averaged weights solve (of optimisation problems: the share of the soft weight
-        that is satisfied); the processes share the work.
+        that is satisfied), by the checker's word; the processes share the work.
         """
         network = self.averaged_network()
         search = self.recipe.search
@@ -236,10 +238,11 @@ class Trainer:
             for _event in refinement:
                 pass
             pairs = zip(refinement.problems, refinement.incumbents, strict=True)
-            total = torch.tensor([sum(_score(csp, found) for csp, found in pairs if found is not None)], dtype=torch.float64)
+            total = torch.tensor([sum(_score(csp, found.values) for csp, found in pairs if found is not None)], dtype=torch.float64)
             if self.world > 1:
                 dist.all_reduce(total)
-            self.solved[f"{chosen.family}/{index}"] = float(total) / len(problems)
+            metric = WEIGHT if any(_soft_weight(csp) for csp in problems) else ""
+            self.solved[f"{chosen.family}/{index}{metric}"] = float(total) / len(problems)
         return self.solved
 
     def averaged_network(self) -> Network:
@@ -327,13 +330,12 @@ class Trainer:
 
     def card(self) -> Card:
         """The description that goes into the network file."""
-        problems = [families.get(t.family).generate(np.random.default_rng(0), 1, t.params)[0] for t in self.recipe.task]
         return Card(
             name=self.recipe.name,
             architecture=self.recipe.network.architecture,
             config=dict(self.network.config_dict()),
             families=tuple(dict.fromkeys(task.family for task in self.recipe.task)),
-            constraints=tuple(sorted({c.kind for problem in problems for c in problem.constraints})),
+            constraints=self._kinds,
             recipe=self.recipe.to_dict(),
             training={
                 "steps": self.step,
@@ -346,6 +348,12 @@ class Trainer:
             results={"validation": self.solved},
             search=self.recipe.to_dict()["search"],
         )
+
+    @cached_property
+    def _kinds(self) -> tuple[str, ...]:
+        """The constraint kinds that the tasks have."""
+        problems = [families.get(task.family).generate(np.random.default_rng(0), 1, task.params)[0] for task in self.recipe.task]
+        return tuple(sorted({constraint.kind for problem in problems for constraint in problem.constraints}))
 
     def _log(self, progress: Progress) -> None:
         if self.rank == 0:
@@ -370,12 +378,16 @@ def _start_from(name: str, network: Network) -> None:
         raise RecipeError(f"network.start: {name} has other settings than the network of this recipe; give it the same") from None
 
 
-def _score(csp: CSP, found: Incumbent) -> float:
+def _score(csp: CSP, values: list[int]) -> float:
     """1 for a solved problem, 0 for an unsolved one; with soft constraints, the share of their weight that holds."""
-    if found.violations:
+    verdict, weight = check(csp, values), _soft_weight(csp)
+    if not verdict.solved:
         return 0.0
-    weight = sum(float((constraint.weight * constraint.soft).sum()) for constraint in csp.constraints)
-    return 1 - found.cost / weight if weight else 1.0
+    return 1.0 if verdict.objective is None or not weight else 1 - abs(verdict.objective - csp.offset) / weight
+
+
+def _soft_weight(csp: CSP) -> float:
+    return sum(float((constraint.weight * constraint.soft).sum()) for constraint in csp.constraints)
 
 
 def _comparable(recipe: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from torch import Tensor
 from consformer.constraints import kind as constraint_kind
 from consformer.csp import CSP
 from consformer.errors import RecipeError
+from consformer.search.decode import with_gumbel_noise
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,7 @@ def loss(
 
 def _relax(logits: Tensor, settings: LossSettings, generator: torch.Generator) -> Tensor:
     if settings.relaxation == "gumbel":
-        uniform = torch.rand(logits.shape, generator=generator).clamp_(min=1e-20)
-        logits = logits - (-uniform.log()).log()
+        logits = with_gumbel_noise(logits, generator)
     return (logits / settings.tau).softmax(-1)
 
 

@@ -39,7 +39,7 @@ def rich() -> CSP:
 
 def bare() -> CSP:
     return from_document(
-        {"format": "consformer-csp", "version": 1, "values": [0], "variables": {"count": 1, "positions": [[]]}, "constraints": []}
+        {"format": "consformer-csp", "version": 1, "values": [0], "variables": {"count": 1, "positions": [[7]]}, "constraints": []}
     )
 
 

@@ -23,7 +23,7 @@ VARIABLES: dict[str, Any] = {
         "positions": {
             "type": "array",
             "description": "indices of every variable, such as row and column; default: its number",
-            "items": {"type": "array", "items": {"type": "integer"}},
+            "items": {"type": "array", "items": {"type": "integer"}, "minItems": 1},
         },
         "domains": {
             **_BY_VARIABLE,
@@ -80,6 +80,7 @@ def schema() -> dict[str, Any]:
 def kind_schema(cls: type[Constraint]) -> dict[str, Any]:
     """The JSON schema of a constraint of that kind."""
     weight = {"type": "number", "not": {"const": 0}} if cls.signed else {"type": "number", "exclusiveMinimum": 0}
+    size = {"minItems": 1} if cls.arity is None else {"minItems": cls.arity, "maxItems": cls.arity}
     return {
         "type": "object",
         "description": (cls.__doc__ or "").strip().split("\n")[0],
@@ -87,7 +88,7 @@ def kind_schema(cls: type[Constraint]) -> dict[str, Any]:
         "additionalProperties": False,
         "properties": {
             "kind": {"const": cls.kind},
-            "scope": {"type": "array", "items": {"$ref": "#/$defs/variable"}, "minItems": 1, "uniqueItems": True},
+            "scope": {"type": "array", "items": {"$ref": "#/$defs/variable"}, **size, "uniqueItems": True},
             **cls.parameters,
             "soft": {"type": "boolean", "default": False},
             "weight": {**weight, "default": 1},

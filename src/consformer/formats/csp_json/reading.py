@@ -117,7 +117,7 @@ def from_document(document: object, path: str = "") -> CSP:
             positions=_positions(variables["positions"], n) if "positions" in variables else torch.arange(n)[:, None],
             constraints=_constraints(doc["constraints"], n, values),
             value_labels=tuple(values),
-            variable_labels=tuple(_labels(variables["names"], n)) if "names" in variables else None,
+            variable_labels=_names(variables["names"], n) if "names" in variables else None,
             family=doc.get("family", "csp").as_text(),
             info=info.as_object(),
             maximise=objective.get("maximise", False).as_flag(),
@@ -149,6 +149,17 @@ def _labels(place: Place, length: int | None = None) -> dict[Label, int]:
     return labels
 
 
+def _names(place: Place, n: int) -> tuple[Label, ...]:
+    """Names that differ as text, too: answers are tables by name, and JSON has no other keys."""
+    names = tuple(_labels(place, n))
+    seen: dict[str, Label] = {}
+    for index, name in enumerate(names):
+        if str(name) in seen:
+            raise Place(name, place, index).error(f"{show(name)} and {show(seen[str(name)])} are the same as text; names must differ")
+        seen[str(name)] = name
+    return names
+
+
 def _count(place: Place, m: int) -> int:
     count = place.entry
     if not is_whole(count) or count < 1:
@@ -163,6 +174,8 @@ def _count(place: Place, m: int) -> int:
 def _positions(place: Place, n: int) -> Tensor:
     rows = place.items(n)
     width = len(rows[0].as_list())
+    if not width:
+        raise rows[0].error("must hold at least one index")
     for row in rows:
         if len(row.as_list()) != width:
             raise row.error(f"has {len(row.entry)} indices where {rows[0].path} has {width}")

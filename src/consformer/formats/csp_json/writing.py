@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from consformer.constraints import Constraint, Record
+from consformer.constraints.base import plain_number
 from consformer.csp import CSP, Label
 from consformer.errors import ModelError
 from consformer.formats.csp_json.form import FORMAT, VERSION
@@ -39,7 +40,7 @@ def to_document(csp: CSP) -> dict[str, Any]:
         "constraints": [record for constraint in csp.constraints for record in _records(constraint, csp.value_labels)],
     }
     if csp.maximise or csp.offset:
-        document["objective"] = {"maximise": csp.maximise, "offset": _short(csp.offset)}
+        document["objective"] = {"maximise": csp.maximise, "offset": plain_number(csp.offset)}
     if csp.info:
         document["info"] = dict(csp.info)
     return document
@@ -88,9 +89,5 @@ def _records(constraint: Constraint, labels: tuple[Label, ...]) -> Iterator[Reco
     for record in constraint.records():
         plain = constraint.translate(record, lambda value, _: labels[value])
         if "weight" in plain:
-            plain["weight"] = _short(plain["weight"])
+            plain["weight"] = plain_number(plain["weight"])
         yield {key: entry for key, entry in plain.items() if key not in defaults or entry != defaults[key]}
-
-
-def _short(number: float) -> float | int:
-    return int(number) if number == int(number) else number
