@@ -54,3 +54,9 @@ def test_code_in_a_file_is_not_run(tmp_path: object) -> None:
             return (exec, ("raise SystemExit",))
 
     assert "this is not a torch file of plain tensors" in refused(saved(Evil()))
+
+
+@pytest.mark.parametrize("data", [b"G", b"\x80", b"\x80\xccK\x01.", b"\x80\x02G", b"J", b"c", b"PK\x03\x04"])
+def test_bytes_that_break_the_reader_of_torch(data: bytes) -> None:
+    with pytest.raises(InputError, match="not a torch file of plain tensors"):
+        formats.read_problems(data, format="satnet")
