@@ -17,8 +17,10 @@ from tests.cli.running import Cli, no_space, not_yet
 
 SMALL: dict[str, list[object]] = {
     "coloring": ["--vertices", "10..12", "--colors", 5, "--no-filter"],
+    "latin": ["--order", 4],
     "maxcut": ["--vertices", "9..12", "--density", "0.3..0.5"],
     "nurse": ["--days", 2, "--shifts", 2, "--slots", 1, "--nurses", "3..4"],
+    "planted": ["--variables", "4..6", "--values", 3, "--constraints", 1],
     "sudoku": ["--box", 2],
 }
 

@@ -55,7 +55,7 @@ def evaluate(
 
     [bold]Examples[/]
       consformer evaluate any sudoku --count 200 --iterations 200
-      consformer evaluate any coloring-5-50 --cpsat 10 -o runs/c5.jsonl --plot c5.png
+      consformer evaluate any coloring-5-50 --cpsat 10 -o c5.jsonl --plot c5.png
       consformer evaluate any gset/graphs --best-known gset/best_known.csv
     """
     from consformer.errors import ConsformerError

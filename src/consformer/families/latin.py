@@ -94,10 +94,6 @@ class Latin(Family[LatinParams]):
         """The order, then the rows, blanks as 0; a blank line between squares."""
         return "\n".join(_text(csp.given.tolist(), csp.m) for csp in csps)
 
-    def solutions(self, csps: Sequence[CSP], values: Sequence[Sequence[int]]) -> str:
-        """One filled square a line."""
-        return "".join(squares.line_of(own, csp.m) + "\n" for csp, own in zip(csps, values, strict=True))
-
 
 def _text(cells: Sequence[int], order: int) -> str:
     rows = [" ".join(str(value + 1) for value in cells[start : start + order]) for start in range(0, order * order, order)]
