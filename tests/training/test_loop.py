@@ -598,3 +598,29 @@ def test_starting_from_a_trained_network(whole: Trainer, tmp_path: Path) -> None
     other = replace(changed, network=replace(changed.network, config={"width": 8, "layers": 3}))
     with pytest.raises(RecipeError, match="has other settings than the network of this recipe"):
         Trainer(other, tmp_path)
+
+
+def test_the_best_weights_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = replace(recipe(RECIPE + VALIDATION, steps=8), keep="best", validate_every=2, checkpoint_every=3)
+    shares = {2: 0.1, 4: 0.9, 6: 0.5, 8: 0.2}
+    averages: dict[int, dict[str, Tensor]] = {}
+
+    def train(folder: Path, steps: int = 8) -> Trainer:
+        trainer = Trainer(chosen, folder)
+        trainer.resume()
+        monkeypatch.setattr(loop, "_score", lambda csp, values: shares[trainer.step])
+        for progress in trainer.run():
+            averages[progress.step] = {name: tensor.clone() for name, tensor in trainer.averaged_network().state_dict().items()}
+            if progress.step == steps:
+                break
+        return trainer
+
+    whole = train(tmp_path / "whole")
+    network, card = load_network(whole.network_file)
+    assert same(dict(network.state_dict()), averages[4])
+    assert card.training["kept_step"] == 4
+    assert set(card.results["validation"].values()) == {0.9}
+    train(tmp_path / "halting", 5)
+    again = train(tmp_path / "halting")
+    assert same(everything(again), everything(whole))
+    assert same(dict(load_network(again.network_file)[0].state_dict()), averages[4])

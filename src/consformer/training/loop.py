@@ -67,6 +67,15 @@ class Progress:
     solved: dict[str, float] | None = None
 
 
+@dataclass(frozen=True)
+class Best:
+    """The averaged weights that did best in validation."""
+
+    step: int
+    solved: dict[str, float]
+    weights: dict[str, Tensor]
+
+
 class Trainer:
     """One training run in one folder: `state.safetensors`, `log.jsonl`, and the network file `NAME.safetensors`."""
 
@@ -84,6 +93,7 @@ class Trainer:
         self.step = 0
         self.seconds = 0.0  # of training, over all sittings
         self.solved: dict[str, float] = {}
+        self.best: Best | None = None
         self._model: nn.Module = nn.parallel.DistributedDataParallel(self.network) if self.world > 1 else self.network
         self._fixed: dict[int, list[CSP]] = {}
         self._torn = False  # in the middle of changing the weights: not a state to save
@@ -243,7 +253,13 @@ class Trainer:
                 dist.all_reduce(total)
             metric = WEIGHT if any(_soft_weight(csp) for csp in problems) else ""
             self.solved[f"{chosen.family}/{index}{metric}"] = float(total) / len(problems)
+        if self.solved and (self.best is None or self._mean(self.solved) > self._mean(self.best.solved)):
+            self.best = Best(self.step, self.solved, {name: tensor.detach().clone() for name, tensor in network.state_dict().items()})
         return self.solved
+
+    @staticmethod
+    def _mean(shares: dict[str, float]) -> float:
+        return sum(shares.values()) / len(shares)
 
     def averaged_network(self) -> Network:
         """The network with averaged weights."""
@@ -270,6 +286,9 @@ class Trainer:
         for name, parameter in self.network.named_parameters():
             for key, value in self.optimiser.state.get(parameter, {}).items():
                 tensors[f"optimiser.{name}/{key}"] = torch.as_tensor(value)
+        kept = self.best if self.recipe.keep == "best" else None
+        if kept is not None:
+            tensors |= {f"best.{name}": tensor for name, tensor in kept.weights.items()}
         document = {
             "format": STATE_FORMAT,
             "version": STATE_VERSION,
@@ -278,9 +297,13 @@ class Trainer:
             "step": self.step,
             "seconds": self.seconds,
             "solved": self.solved,
+            "best": None if kept is None else {"step": kept.step, "solved": kept.solved},
         }
         write_tensors(self.state_file, tensors, document)
-        save_network(self.network_file, self.averaged_network(), self.card())
+        network = self.averaged_network()
+        if kept is not None:
+            network.load_state_dict(kept.weights)
+        save_network(self.network_file, network, self.card(kept))
 
     def resume(self) -> bool:
         """Go on exactly where the saved state stopped; False when there is none. Only the first process needs to see the file."""
@@ -305,6 +328,9 @@ class Trainer:
                 mark = f"{name}/"
                 self.optimiser.state[parameter] = {key.removeprefix(mark): value for key, value in saved.items() if key.startswith(mark)}
             self.step, self.seconds, self.solved = int(document["step"]), float(document["seconds"]), dict(document["solved"])
+            best = document.get("best")
+            if best is not None:
+                self.best = Best(int(best["step"]), dict(best["solved"]), _under(tensors, "best."))
             self.averaged_network()
         except (RuntimeError, KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{self.state_file}: does not fit this recipe or is damaged: {error}") from error
@@ -328,8 +354,8 @@ class Trainer:
             raise found
         return cast("T", found)
 
-    def card(self) -> Card:
-        """The description that goes into the network file."""
+    def card(self, best: Best | None = None) -> Card:
+        """The description that goes into the network file, of the last weights or of the best."""
         return Card(
             name=self.recipe.name,
             architecture=self.recipe.network.architecture,
@@ -339,21 +365,22 @@ class Trainer:
             recipe=self.recipe.to_dict(),
             training={
                 "steps": self.step,
+                **({} if best is None else {"kept_step": best.step}),
                 "samples": self.step * self.world * sum(task.batch for task in self.recipe.task),
                 "core_minutes": round(self.seconds / 60 * self.world * torch.get_num_threads(), 1),
                 "machine": machine(),
                 "date": datetime.now(UTC).date().isoformat(),
                 "commit": commit(),
             },
-            results={"validation": self.solved},
+            results={"validation": self.solved if best is None else best.solved},
             search=self.recipe.to_dict()["search"],
         )
 
     @cached_property
     def _kinds(self) -> tuple[str, ...]:
         """The constraint kinds that the tasks have."""
-        problems = [families.get(task.family).generate(np.random.default_rng(0), 1, task.params)[0] for task in self.recipe.task]
-        return tuple(sorted({constraint.kind for problem in problems for constraint in problem.constraints}))
+        drawn = [families.get(task.family).generate(np.random.default_rng(0), 8, task.params) for task in self.recipe.task]
+        return tuple(sorted({constraint.kind for problems in drawn for problem in problems for constraint in problem.constraints}))
 
     def _log(self, progress: Progress) -> None:
         if self.rank == 0:

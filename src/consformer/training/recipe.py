@@ -142,6 +142,8 @@ class Recipe:
     """steps between validations"""
     checkpoint_every: int = 250
     """steps between checkpoints"""
+    keep: Literal["last", "best"] = "last"
+    """which weights go into the network file: the last ones, or those with the best mean share over the validation sets"""
 
     def __post_init__(self) -> None:
         plain = self.name not in ("", ".", "..") and not set(self.name) & set("/\\\0")
