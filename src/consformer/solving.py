@@ -23,7 +23,7 @@ from consformer.training.checkpoint import Card, load_network
 
 DEFAULT_NETWORK = "any"
 DEFAULT_SECONDS = 10.0
-_DEFAULTS: dict[str, Any] = {"p": "0.8", "temperature": "0.25", "select": "uniform", "decode": "sample", "restart": None}
+_DEFAULTS: dict[str, Any] = {"p": "0.8", "temperature": "0.25", "select": "uniform", "redraw": False, "decode": "sample", "restart": None}
 
 Problem = CSP | Model
 
@@ -82,6 +82,7 @@ def refine(
     p: float | str | None = None,
     temperature: float | str | None = None,
     select: str | None = None,
+    redraw: bool | None = None,
     decode: str | None = None,
     restart: int | None = None,
     seed: int = 0,
@@ -109,6 +110,7 @@ def refine(
         p=parse_schedule(defaults["p"] if p is None else p, high=1.0, what="p"),
         temperature=parse_schedule(defaults["temperature"] if temperature is None else temperature, low=COLDEST, what="temperature"),
         select=select,
+        redraw=bool(defaults["redraw"]) if redraw is None else redraw,
         decode=decode,
         restart=restart,
         seed=seed,
@@ -130,6 +132,7 @@ class Settings(TypedDict, total=False):
     p: float | str | None
     temperature: float | str | None
     select: str | None
+    redraw: bool | None
     decode: str | None
     restart: int | None
     seed: int
@@ -144,9 +147,10 @@ def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) ->
 
     Settings: `network` (name of a shipped one, a file, or a network), `iterations` (per problem) and `time_limit` (seconds, for the
     whole call; 10 when neither is given), `pool` (candidates refined side by side), `p` (share of variables updated) and `temperature`,
-    each a number or a schedule such as "0.25^1/25", `select` ("uniform", or "conflicts": all variables in conflict, too), `decode`
-    ("sample" or "greedy"), `restart` (stale candidates start anew after so many iterations), `seed`. Ctrl-C gives what was found
-    until then, and `result.effort.interrupted` tells so.
+    each a number or a schedule such as "0.25^1/25", `select` ("uniform", or "conflicts": all variables in conflict, too), `redraw`
+    (the network does not see the present values of the variables it updates), `decode` ("sample" or "greedy"), `restart` (stale
+    candidates start anew after so many iterations), `seed`. Ctrl-C gives what was found until then, and `result.effort.interrupted`
+    tells so.
 
     >>> from consformer import Model, all_different, solve
     >>> model = Model()

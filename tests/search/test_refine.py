@@ -386,3 +386,19 @@ def test_events_count() -> None:
         assert counts == sorted(counts)
     assert (events[-1].finished, events[-1].solved) == (3, 2)
     assert events[-1].violations == 1  # three variables, two values: one pair is the same at best
+
+
+@pytest.mark.parametrize("redraw", [False, True])
+def test_redrawing_hides_the_present_values_of_what_is_updated(redraw: bool) -> None:
+    """The network then sees what it saw in training: random values where it is to decide, the present ones elsewhere."""
+    csp = impossible(n=60, m=3)
+    network = ScriptedNetwork(lambda csp, values, subset, _: 50 * csp.one_hot(torch.zeros_like(values)))  # always says 0
+    run([csp], network, iterations=6, p=Fixed(1.0), redraw=redraw)
+    for _, seen, _, _ in network.calls[1:]:
+        assert bool((seen == 0).all()) != redraw
+    network.calls.clear()
+    run([csp], network, iterations=1, p=Fixed(0.5), redraw=redraw, seed=3)
+    (_, seen, subset, _) = network.calls[0]
+    start = csp.random_values(1, torch.Generator().manual_seed(3))
+    assert torch.equal(seen[~subset], start[~subset])
+    assert torch.equal(seen[subset], start[subset]) != redraw

@@ -28,6 +28,8 @@ def evaluate(
     pool: Annotated[int, typer.Option(min=1, help="Candidates of each problem, refined side by side.")] = 1,
     p: Annotated[str | None, typer.Option(help="Share of variables updated in an iteration, as for solve. Default: the network's.")] = None,
     temperature: Annotated[str | None, typer.Option(help="Sampling temperature, as for solve. Default: the network's.")] = None,
+    select: Annotated[str | None, typer.Option(help="Which variables are updated, as for solve. Default: the network's.")] = None,
+    redraw: Annotated[bool | None, typer.Option("--redraw/--no-redraw", help="As for solve. Default: the network's.")] = None,
     decode: Annotated[str | None, typer.Option(help="How values are taken: sample or greedy. Default: the network's.")] = None,
     restart: Annotated[int | None, typer.Option(help="When candidates without progress start anew, as for solve.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
@@ -82,7 +84,7 @@ def evaluate(
     if iterations is None and time_limit is None:
         iterations, time_limit = chosen.iterations, chosen.seconds
         time_limit = 10.0 if iterations is None and time_limit is None else time_limit
-    limits = Limits(iterations, time_limit, pool, p, temperature, decode, restart, seed)
+    limits = Limits(iterations, time_limit, pool, p, temperature, select, redraw, decode, restart, seed)
     evaluation = Evaluation(chosen, network, limits, output, cpsat)
     complete = _watch(evaluation, show=not quiet and err.is_terminal)
     summary = Summary(evaluation.rows, timed=time_limit is not None)

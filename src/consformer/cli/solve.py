@@ -43,6 +43,14 @@ def solve(
             help="Which variables are updated: uniform (any, with chance p) or conflicts (all in conflict, too). Default: the network's."
         ),
     ] = None,
+    redraw: Annotated[
+        bool | None,
+        typer.Option(
+            "--redraw/--no-redraw",
+            help="Whether the network sees random values of the variables it updates, as in training, or their present ones. "
+            "Default: the network's.",
+        ),
+    ] = None,
     decode: Annotated[str | None, typer.Option(help="How values are taken: sample or greedy. Default: the network's.")] = None,
     restart: Annotated[
         int | None,
@@ -92,6 +100,7 @@ def solve(
         p=p,
         temperature=temperature,
         select=select,
+        redraw=redraw,
         decode=decode,
         restart=restart,
         seed=seed,

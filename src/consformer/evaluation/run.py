@@ -32,6 +32,8 @@ class Limits:
     pool: int = 1
     p: str | None = None
     temperature: str | None = None
+    select: str | None = None
+    redraw: bool | None = None
     decode: str | None = None
     restart: int | None = None
     seed: int = 0

@@ -33,6 +33,7 @@ class SearchSettings:
     p: Schedule = field(default_factory=lambda: Fixed(0.8))
     temperature: Schedule = field(default_factory=lambda: Fixed(0.25))
     select: str = "uniform"
+    redraw: bool = False  # show the network random values of the variables it is to update, as in training, not their present ones
     decode: str = "sample"
     restart: int | None = None  # a candidate without progress for so many iterations starts anew (see `Batch.restart`)
     seed: int = 0
@@ -111,7 +112,8 @@ class Refinement:
         temperature = settings.temperature(settings.pool, batch.age, progress, generator)
         with _threads(batch.values.numel() * csp.m):
             subset = self.select(csp, batch.values, p, generator)
-            logits = self.network(csp, batch.values, subset, temperature)
+            seen = torch.where(subset, csp.random_values(settings.pool, generator), batch.values) if settings.redraw else batch.values
+            logits = self.network(csp, seen, subset, temperature)
             batch.values = torch.where(subset, self.decode(logits, generator), batch.values)
             batch.age += 1
             batch.judge()

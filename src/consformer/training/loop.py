@@ -185,6 +185,8 @@ class Trainer:
         recent: list[float] = []
         self._forget_log_after(self.step)
         try:
+            if self.step >= self.recipe.optimiser.steps:  # nothing is left to do, but the search settings may be new
+                self.validate()
             while self.step < self.recipe.optimiser.steps:
                 before = time.perf_counter()
                 total, losses = self.train_step()
@@ -240,6 +242,7 @@ class Trainer:
                 p=parse_schedule(search.p),
                 temperature=parse_schedule(search.temperature),
                 select=search.select,
+                redraw=search.redraw,
                 decode=search.decode,
                 restart=search.restart,
                 seed=index,
@@ -419,9 +422,16 @@ def _soft_weight(csp: CSP) -> float:
 
 def _comparable(recipe: Any) -> dict[str, Any]:
     """What must be equal to go on with a run: all that decides the weights but its length, so that a run can be prolonged or cut short."""
-    plain = json.loads(json.dumps(recipe)) if isinstance(recipe, dict) else {}
+    plain = _without_none(json.loads(json.dumps(recipe))) if isinstance(recipe, dict) else {}
     optimiser = {key: value for key, value in plain.get("optimiser", {}).items() if key not in ("steps", "warmup")}
     return {key: plain.get(key) for key in ("seed", "task", "network", "loss", "state")} | {"optimiser": optimiser}
+
+
+def _without_none(plain: Any) -> Any:
+    """Settings that are not given are not there, so that a run can go on after a new one was thought of."""
+    if isinstance(plain, dict):
+        return {key: _without_none(value) for key, value in plain.items() if value is not None}
+    return [_without_none(value) for value in plain] if isinstance(plain, list) else plain
 
 
 def _logged_step(line: str) -> float:

@@ -113,6 +113,8 @@ class SearchDefaults:
     p: str = "0.8"
     temperature: str = "0.25"
     select: str = "uniform"
+    redraw: bool = False
+    """show the network random values of the variables it is to update, as in training, not their present ones"""
     decode: str = "sample"
     restart: int | None = None
 
