@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from consformer.csp import CSP
-from consformer.networks import MASKED, Network, attention
-from tests.helpers import cycle, gibbs, impossible, permuted, problem, random_csp, random_inputs, small_equivariant
+from consformer.networks import MASKED, EquivariantNetwork, Network, attention
+from consformer.networks.equivariant import EquivariantConfig
+from tests.helpers import cycle, gibbs, impossible, permuted, problem, random_csp, random_inputs, randomised, small_equivariant
 
 SEEDS = st.integers(0, 10_000)
 
@@ -147,3 +148,27 @@ def test_gradients_are_finite(seed: int) -> None:
 def test_answers_problems_that_cannot_be_solved() -> None:
     csp = impossible()
     assert bool(answer(csp, random_inputs(csp)).isfinite().all())
+
+
+@pytest.mark.parametrize("tell", [False, True])
+def test_whether_fixed_variables_look_different(tell: bool) -> None:
+    """Two variables keep their values; in one problem because they are fixed, in the other because they are not updated."""
+    network = randomised(EquivariantNetwork(EquivariantConfig(width=8, layers=2, tell_fixed=tell)), seed=0)
+    free = cycle(6, 3)
+    fixed = free.with_given(torch.tensor([0, -1, -1, 1, -1, -1]))
+    values, subset = torch.tensor([[0, 1, 2, 1, 0, 2]]), torch.tensor([[False, True, True, False, True, True]])
+    inputs = (values, subset, torch.tensor([[0.3]]))
+    assert torch.allclose(answer(free, inputs, network), answer(fixed, inputs, network)) != tell
+
+
+def test_repeated_layers_share_their_weights_and_look_further() -> None:
+    once, thrice = (randomised(EquivariantNetwork(EquivariantConfig(width=8, layers=1, repeat=repeat)), seed=0) for repeat in (1, 3))
+    assert [tensor.shape for tensor in once.state_dict().values()] == [tensor.shape for tensor in thrice.state_dict().values()]
+    csp, (values, subset, temperature) = cycle(12, 3), random_inputs(cycle(12, 3), 1, seed=0)
+    other = values.clone()
+    other[0, 0] = (values[0, 0] + 1) % 3
+    seen = []
+    for network in (once, thrice):
+        before, after = (answer(csp, (shown, subset, temperature), network) for shown in (values, other))
+        seen.append(int(((before - after).abs().amax(-1) > 1e-6).sum()))
+    assert seen[0] < seen[1]

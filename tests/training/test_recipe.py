@@ -115,6 +115,7 @@ def _toml(document: dict[str, object]) -> str:
         ("[state]\np = [0.5]\n" + SMALLEST, r"mine.toml: state: p: must be a list of 2, not \[0.5\]"),
         ('[state]\np = [0.5, "x"]\n' + SMALLEST, r"mine.toml: state: p\[1\]: must be a number"),
         ("[state]\np = [0.5, 1.5]\n" + SMALLEST, "mine.toml: state: p must be a range within 0 and 1"),
+        (SMALLEST + "p = [0, 1]\n", "mine.toml: task.*: p must be a range within 0 and 1"),
         ("[state]\np = [0.9, 0.5]\n" + SMALLEST, "mine.toml: state: p must be a range"),
         ("[state]\ntemperature = [0.0, 1.0]\n" + SMALLEST, "mine.toml: state: temperature must be"),
         ("[optimiser]\nsteps = 0\n" + SMALLEST, "mine.toml: optimiser: steps must be at least 1"),

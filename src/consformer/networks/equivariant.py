@@ -30,6 +30,8 @@ class EquivariantConfig:
     """how often the layers are gone through, with the inputs added anew each time"""
     heads: int = 2
     expand: int = 2
+    tell_fixed: bool = True
+    """whether fixed variables look different from others that are not updated in this step"""
 
     def __post_init__(self) -> None:
         check_sizes(self, "width", "heads", "expand")
@@ -57,7 +59,8 @@ class EquivariantNetwork(Network):
         current = csp.one_hot(values)  # [K,n,m]
         outside, inside, floor = conflict_inputs(csp, current, subset)
         warmth = temperature[:, csp.instance]  # [K,n]
-        features = _features(csp, current, subset, outside, inside, floor, warmth)  # [n,K,m,F]
+        settled = ~csp.free.expand_as(subset) if self.config.tell_fixed else ~subset  # [K,n]
+        features = _features(csp, current, subset, settled, outside, inside, floor, warmth)  # [n,K,m,F]
         layout = Layout.of(csp.graph)
         allowed = layout.enter(csp.domain)[:, None, :, None]  # [rows,1,m,1]
         closed = None if bool(allowed.all()) else ~allowed
@@ -106,12 +109,14 @@ def _over_values(x: Tensor, closed: Tensor | None) -> Tensor:
     return torch.cat([x.masked_fill(closed, 0.0).sum(2) / count, highest.clamp(min=HIGHEST_OF_NONE)], -1)
 
 
-def _features(csp: CSP, current: Tensor, subset: Tensor, outside: Tensor, inside: Tensor, floor: Tensor, warmth: Tensor) -> Tensor:
+def _features(
+    csp: CSP, current: Tensor, subset: Tensor, settled: Tensor, outside: Tensor, inside: Tensor, floor: Tensor, warmth: Tensor
+) -> Tensor:
     """[n,K,m,F]: everything the network is told about a variable and a value."""
-    open_values = csp.domain & (csp.free[:, None] | (current[0] > 0))  # a fixed variable has one value left
+    open_values = csp.domain & (~settled[..., None] | (current > 0))  # a settled variable has one value left
     per_variable = [
         subset,
-        (~csp.free).expand_as(subset),
+        settled,
         floor[..., 0].clamp(max=HIGHEST_CONFLICT),
         torch.log1p(csp.graph.degree.float()).expand_as(warmth) / 3,
         warmth.log(),
@@ -119,7 +124,7 @@ def _features(csp: CSP, current: Tensor, subset: Tensor, outside: Tensor, inside
     ]
     per_value = [
         current,
-        open_values.expand_as(current),
+        open_values,
         outside.clamp(-HIGHEST_CONFLICT, HIGHEST_CONFLICT),
         inside.clamp(-HIGHEST_CONFLICT, HIGHEST_CONFLICT),
         outside < 0.5,

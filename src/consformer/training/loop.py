@@ -138,7 +138,7 @@ class Trainer:
         csp = CSP.union(self._problems(task, index, rank, np.random.default_rng(entropy)))
         self.network.check_fit(csp)
         state, count = self.recipe.state, len(csp.instances)
-        low, high = state.p
+        low, high = task.p or state.p
         p = low + (high - low) * torch.rand(1, count, generator=generator)
         cold, hot = state.temperature
         temperature = cold * (hot / cold) ** torch.rand(1, count, generator=generator)

@@ -32,12 +32,15 @@ class Task:
     """instances per step and process"""
     params: Mapping[str, Any] = field(default_factory=dict)
     """what the family's generator is asked for"""
+    p: tuple[float, float] | None = None
+    """range of p for this task, where it is another than that of [state]"""
     instances: int | None = None
     """a fixed set of so many instances, in random order, epoch after epoch; none: fresh random ones in every step"""
 
     def __post_init__(self) -> None:
         _check_params(self.family, self.params)
         _require(self.batch >= 1, "batch must be at least 1")
+        _require(self.p is None or 0 < self.p[0] <= self.p[1] <= 1, "p must be a range within 0 and 1, the lower end above 0")
         _require(self.instances is None or self.instances >= 1, "instances must be at least 1")
 
 
