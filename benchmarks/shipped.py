@@ -8,7 +8,6 @@ The instances come from seeds that neither training nor validation uses. Which g
 from __future__ import annotations
 
 import argparse
-import math
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,22 +17,13 @@ from typing import Any
 from consformer import datasets
 from consformer.baselines.cpsat import solve_cpsat
 from consformer.csp import CSP
+from consformer.evaluation import interval
 from consformer.machine import commit
 from consformer.memory import keep_freed_memory
 from consformer.solving import solve
 from consformer.training.checkpoint import load_network, save_network
 
 TEST_SEED = 20_261_115
-
-
-def interval(solved: int, count: int) -> tuple[float, float]:
-    """95 % Wilson score interval of a share."""
-    if count == 0:
-        return 0.0, 1.0
-    z, share = 1.96, solved / count
-    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
-    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count)) / (1 + z * z / count)
-    return middle - half, middle + half
 
 
 def measure(network: str, problems: list[CSP], iterations: int) -> tuple[list[bool], float]:

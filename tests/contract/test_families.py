@@ -110,9 +110,14 @@ def test_views_and_answers_are_plain_json(family: Family[Any]) -> None:
 @every_family
 def test_renders_in_a_terminal(family: Family[Any]) -> None:
     (csp,) = some(family, 1)
+    shown = []
     for values in (None, random_values(csp)):
         console = Console(file=io.StringIO(), width=100)
         console.print(family.render(csp, values))
+        assert isinstance(console.file, io.StringIO)
+        shown.append(console.file.getvalue().strip())
+    assert all(shown)
+    assert shown[0] != shown[1]
 
 
 @every_family

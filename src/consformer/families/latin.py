@@ -74,8 +74,7 @@ class Latin(Family[LatinParams]):
         order = csp.info.get("order")
         if type(order) is not int or not 2 <= order <= LatinSquare.largest:
             return False
-        blank = template(order)
-        return csp.value_labels == blank.value_labels and csp.n == blank.n and csp.variable_labels in (None, blank.variable_labels)
+        return squares.is_filled_from(template(order), csp)
 
     def view(self, csp: CSP, values: Sequence[int] | None = None) -> View:
         return squares.grid(csp, values, csp.m)

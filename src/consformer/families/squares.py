@@ -38,6 +38,11 @@ def empty_board(units: Units, family: str, info: Mapping[str, Any]) -> CSP:
     return csp
 
 
+def is_filled_from(blank: CSP, csp: CSP) -> bool:
+    """Whether a problem has the cells and the values of this empty board, by the same names."""
+    return csp.value_labels == blank.value_labels and csp.n == blank.n and csp.variable_labels in (None, blank.variable_labels)
+
+
 def fill(blank: CSP, board: Board, units: Units) -> CSP:
     """The problem of a board that was read; an error when its givens contradict each other."""
     clash = find_clash(board.cells, units)
