@@ -145,7 +145,7 @@ class ScriptedNetwork(Network):
         self.answer = answer
         self.calls: list[tuple[CSP, Tensor, Tensor, Tensor]] = []
 
-    def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
+    def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor, *, drafts: bool = False) -> Tensor:
         self.calls.append((csp, values, subset, temperature))
         logits = torch.zeros(*values.shape, csp.m) if self.answer is None else self.answer(csp, values, subset, temperature)
         return logits.masked_fill(~csp.domain, MASKED)

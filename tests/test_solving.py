@@ -4,13 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from consformer import CSP, ConsformerError, Model, all_different, refine, solve
+from consformer import CSP, ConsformerError, Model, all_different, families, refine, solve
 from consformer.errors import CheckpointError, UnknownNameError
-from consformer.networks import Network, TokenConfig, TokenNetwork
+from consformer.networks import EquivariantConfig, EquivariantNetwork, Network, TokenConfig, TokenNetwork
 from consformer.search import refine as refine_module
 from consformer.search.schedule import Annealed, Fixed
 from consformer.training.checkpoint import Card, save_network
@@ -243,6 +244,24 @@ def network_file(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return save
+
+
+def test_settings_for_what_is_to_be_optimised(tmp_path: Path) -> None:
+    card = Card("mine", "equivariant", gibbs().config_dict(), search={"p": "0.5"}, soft_search={"p": "0.2", "depth": 2})
+    save_network(tmp_path / "mine.safetensors", gibbs(), card)
+    (cut,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [10, 10]})
+    hard, soft = (refine([csp], network=tmp_path / "mine.safetensors").refinement for csp in (cycle(3, 3), cut))
+    assert (hard.settings.p, soft.settings.p) == (Fixed(0.5), Fixed(0.2))
+    assert (hard.network.config.repeat, soft.network.config.repeat) == (1, 2)
+
+
+def test_depth_is_a_choice_at_solving_time() -> None:
+    network = EquivariantNetwork(EquivariantConfig(width=4, layers=1, heads=1, repeat=3))
+    deeper = refine([cycle(3, 3)], network=network, depth=5).refinement.network
+    assert (network.config.repeat, deeper.config.repeat) == (3, 5)
+    assert all(a is b for a, b in zip(network.parameters(), deeper.parameters(), strict=True))
+    with pytest.raises(CheckpointError, match="depth of the token network cannot be chosen"):
+        refine([cycle(3, 3)], network=TokenNetwork(TokenConfig(values=3, width=4, layers=1)), depth=5)
 
 
 def test_a_network_from_a_file(network_file: Callable[..., Path]) -> None:

@@ -89,6 +89,11 @@ class CSP:
         return Graph.of(self.n, torch.cat(pairs, 1) if pairs else torch.zeros(2, 0, dtype=torch.int64))
 
     @cached_property
+    def soft_weight(self) -> float:
+        """What the soft constraints weigh together; 0 when there is nothing to optimise."""
+        return sum(float((constraint.weight * constraint.soft).sum()) for constraint in self.constraints)
+
+    @cached_property
     def soft_scale(self) -> Tensor:
         """[instances] typical pull of the soft constraints on a variable: the root of the mean squared weight sum; 1 without any."""
         if self.parts:

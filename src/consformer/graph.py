@@ -72,13 +72,18 @@ class Graph:
         """The same as something to add to attention logits: 0 where allowed, minus infinity elsewhere."""
         return torch.zeros(self.mask.shape).masked_fill_(~self.mask, float("-inf"))
 
+    @cached_property
+    def first(self) -> Tensor:
+        """[n+1] where the edges to each variable begin, and where the last of them end."""
+        return torch.searchsorted(self.edges[0], torch.arange(self.n + 1))
+
     def portions(self, count: int) -> list[tuple[slice, slice]]:
         """The graph in about `count` runs of variables with equally many edges: which variables, and which edges lead to them.
 
         >>> Graph.of(4, torch.tensor([[0, 1], [1, 0]])).portions(2)
         [(slice(0, 2, None), slice(0, 4, None)), (slice(2, 4, None), slice(4, 6, None))]
         """
-        first = torch.searchsorted(self.edges[0], torch.arange(self.n + 1))  # [n+1] where the edges to each variable begin
+        first = self.first
         wanted = torch.arange(count + 1) * self.edges.shape[1] // count
         bounds = torch.unique(torch.searchsorted(first, wanted)).tolist()
         return [(slice(a, b), slice(int(first[a]), int(first[b]))) for a, b in itertools.pairwise(bounds)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
@@ -23,7 +23,15 @@ from consformer.training.checkpoint import Card, load_network
 
 DEFAULT_NETWORK = "any"
 DEFAULT_SECONDS = 10.0
-_DEFAULTS: dict[str, Any] = {"p": "0.8", "temperature": "0.25", "select": "uniform", "redraw": False, "decode": "sample", "restart": None}
+_DEFAULTS: dict[str, Any] = {
+    "p": "0.8",
+    "temperature": "0.25",
+    "select": "uniform",
+    "redraw": False,
+    "decode": "sample",
+    "restart": None,
+    "depth": None,
+}
 
 Problem = CSP | Model
 
@@ -85,20 +93,23 @@ def refine(
     redraw: bool | None = None,
     decode: str | None = None,
     restart: int | None = None,
+    depth: int | None = None,
     seed: int = 0,
 ) -> Run:
     """Prepare to solve problems together; nothing happens until the `Run` is iterated over. Settings as for `solve`."""
     model, card = (network, None) if isinstance(network, Network) else _load(str(network))
-    defaults = _DEFAULTS | dict(card.search if card else {})
+    compiled = [_compiled(problem) for problem in problems]
+    defaults = _DEFAULTS | dict(_liked(card, compiled) if card else {})
     select = defaults["select"] if select is None else select
     decode = defaults["decode"] if decode is None else decode
     for what, name, known in (("selection", select, list(SELECTORS)), ("decoding", decode, list(DECODERS))):
         if name not in known:
             raise UnknownNameError(what, str(name), known)
     restart = defaults["restart"] if restart is None else restart
+    depth = defaults["depth"] if depth is None else depth
     _check_whole("pool", pool, 1)
     _check_whole("seed", seed, 0)
-    for what, number, least in (("iterations", iterations, 0), ("restart", restart, 1)):
+    for what, number, least in (("iterations", iterations, 0), ("restart", restart, 1), ("depth", depth, 1)):
         if number is not None:
             _check_whole(what, number, least)
     if time_limit is not None and not (is_number(time_limit) and time_limit >= 0):
@@ -115,7 +126,7 @@ def refine(
         restart=restart,
         seed=seed,
     )
-    run = Run(problems, model, card.name if card else type(model).__name__, settings)
+    run = Run(problems, model.with_depth(depth), card.name if card else type(model).__name__, settings)
     if card is not None and not model.universal:
         for csp in run.problems:
             _check_signature(csp, card)
@@ -135,6 +146,7 @@ class Settings(TypedDict, total=False):
     redraw: bool | None
     decode: str | None
     restart: int | None
+    depth: int | None
     seed: int
 
 
@@ -149,8 +161,8 @@ def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) ->
     whole call; 10 when neither is given), `pool` (candidates refined side by side), `p` (share of variables updated) and `temperature`,
     each a number or a schedule such as "0.25^1/25", `select` ("uniform", or "conflicts": all variables in conflict, too), `redraw`
     (the network does not see the present values of the variables it updates), `decode` ("sample" or "greedy"), `restart` (stale
-    candidates start anew after so many iterations), `seed`. Ctrl-C gives what was found until then, and `result.effort.interrupted`
-    tells so.
+    candidates start anew after so many iterations), `depth` (how often the network goes through its layers), `seed`. What is not
+    given is as the network likes it. Ctrl-C gives what was found until then, and `result.effort.interrupted` tells so.
 
     >>> from consformer import Model, all_different, solve
     >>> model = Model()
@@ -173,6 +185,11 @@ def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) ->
         run.interrupted = True
     results = run.results()
     return results[0] if single else results
+
+
+def _liked(card: Card, problems: Sequence[CSP]) -> Mapping[str, Any]:
+    """The settings that a network likes on such problems."""
+    return card.soft_search if card.soft_search and any(csp.soft_weight for csp in problems) else card.search
 
 
 def _check_signature(csp: CSP, card: Card) -> None:

@@ -149,7 +149,7 @@ def test_every_option_arrives(cli: Cli, settings: dict[str, Any], tmp_path: Path
     cli(
         *("solve", graph, "--family", "coloring", "--format", "dimacs_col", "--colors", 6, "--network", "any", "--pool", 3),
         *("--iterations", 9, "--time-limit", 2.5, "--p", "0.5..0.9", "--temperature", "0.5->0.1", "--select", "conflicts"),
-        *("--redraw", "--decode", "greedy", "--restart", 7, "--seed", 11, "--quiet"),
+        *("--redraw", "--decode", "greedy", "--restart", 7, "--depth", 2, "--seed", 11, "--quiet"),
     )
     (csp,) = settings.pop("problems")
     assert (csp.family, csp.n, csp.m) == ("coloring", 3, 6)
@@ -164,6 +164,7 @@ def test_every_option_arrives(cli: Cli, settings: dict[str, Any], tmp_path: Path
         "redraw": True,
         "decode": "greedy",
         "restart": 7,
+        "depth": 2,
         "seed": 11,
     }
 
@@ -171,7 +172,7 @@ def test_every_option_arrives(cli: Cli, settings: dict[str, Any], tmp_path: Path
 def test_what_is_asked_for_by_default(cli: Cli, settings: dict[str, Any], board: Path) -> None:
     cli("solve", board)
     settings.pop("problems")
-    nothing = dict.fromkeys(["iterations", "time_limit", "p", "temperature", "select", "redraw", "decode", "restart"])
+    nothing = dict.fromkeys(["iterations", "time_limit", "p", "temperature", "select", "redraw", "decode", "restart", "depth"])
     assert settings == {"network": "any", "pool": 1, "seed": 0, **nothing}
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from consformer import families
 from consformer.errors import InputError
-from consformer.evaluation import Evaluation, Limits, ProblemSet
-from consformer.evaluation.run import Row
+from consformer.evaluation import Evaluation, Limits, ProblemSet, Rival, Summary, run
 from consformer.training.checkpoint import Card, save_network
 from tests.helpers import cycle, gibbs
 
@@ -27,14 +26,38 @@ def cycles(*sizes: int) -> ProblemSet:
 
 
 def test_rows(network: str) -> None:
-    evaluation = Evaluation(cycles(4, 5), network, Limits(iterations=200), cpsat=5)
-    one, two = evaluation
+    evaluation = Evaluation(cycles(4, 5), network, Limits(iterations=200), rival=Rival(5))
+    one, two = sorted(evaluation, key=lambda row: row.index)
     assert (one.label, one.solved, one.violations, one.variables) == ("c4", True, 0, 4)
-    assert (two.label, two.solved, two.violations, two.iterations) == ("c5", False, 1, 200)
+    assert (two.label, two.solved, two.violations, two.iterations) == ("c5", False, None, 0)  # proved to have none: not tried
     assert one.cpsat is not None
     assert two.cpsat is not None
     assert (one.cpsat["status"], two.cpsat["status"]) == ("solved", "infeasible")
-    assert evaluation.rows == [one, two]
+    assert sorted(evaluation.rows, key=lambda row: row.index) == [one, two]
+
+
+def test_an_unsolvable_problem_that_nobody_proves(network: str) -> None:
+    (row,) = Evaluation(cycles(5), network, Limits(iterations=20))
+    assert (row.solved, row.violations, row.iterations, row.cpsat) == (False, 1, 20, None)
+
+
+def test_several_at_a_time(network: str) -> None:
+    rows = list(Evaluation(cycles(4, 6, 3), network, Limits(iterations=50, seconds=30), jobs=2))
+    assert {row.label: row.solved for row in rows} == {"c4": True, "c6": True, "c3": False}
+    alone = list(Evaluation(cycles(4, 6, 3), network, Limits(iterations=50, seconds=30)))
+    assert {row.label: row.iterations for row in rows} == {row.label: row.iterations for row in alone}
+
+
+def test_cpsat_is_measured_once_for_several_networks(network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = tmp_path / "record.jsonl"
+    first = list(Evaluation(cycles(4, 5), network, Limits(iterations=50), record, Rival(5)))
+    monkeypatch.setattr(run, "solve_cpsat", None)
+    again = list(Evaluation(cycles(4, 5), network, Limits(iterations=60), rival=Rival(5, record)))
+    assert {row.label: row.cpsat for row in again} == {row.label: row.cpsat for row in first}
+    with pytest.raises(InputError, match=r"record\.jsonl: cannot be taken over: it has another cpsat \(5, not 6\)"):
+        Evaluation(cycles(4, 5), network, Limits(), rival=Rival(6, record))
+    with pytest.raises(InputError, match=r"none\.jsonl: cannot be read"):
+        Evaluation(cycles(4, 5), network, Limits(), rival=Rival(5, tmp_path / "none.jsonl"))
 
 
 def test_problems_are_solved_one_by_one_when_seconds_count(network: str) -> None:
@@ -73,6 +96,7 @@ def test_another_evaluation_is_not_mixed_in(network: str, tmp_path: Path) -> Non
 def test_gap_to_the_best_known(network: str) -> None:
     (csp,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [10, 10]})
     (row,) = Evaluation(ProblemSet("cut", (csp,), ("one",), best=(1000.0,)), network, Limits(iterations=5))
+    assert (row.best, row.signed) == (1000.0, False)
     assert row.objective is not None
-    assert row.gap == pytest.approx(100 - row.objective / 10)
-    assert Row(0, "x", 1, True, 0, None, None, 1, 0.1).gap is None
+    ((_, _, gap),) = Summary([row], timed=False).gaps()
+    assert gap == pytest.approx(100 - row.objective / 10)

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from consformer import compiled
 from consformer.graph import Graph
 from consformer.networks import attention
-from consformer.networks.attention import DenseLayout, Layout, Relation, SparseLayout
+from consformer.networks.attention import CompiledLayout, DenseLayout, Layout, Relation, SparseLayout
 
 
 def random_graph(n: int, density: float, generator: torch.Generator) -> Graph:
@@ -48,6 +49,19 @@ def test_both_ways_have_one_result(sizes: list[int], density: float, rows: int, 
     dense, sparse = through(DenseLayout(graph), q, k, v), through(SparseLayout(graph), q, k, v)
     assert dense.shape == (graph.n, rows, width)
     torch.testing.assert_close(sparse, dense, atol=1e-5, rtol=1e-5)
+
+
+@given(**unions, threads=st.sampled_from([1, 2]))
+def test_compiled_or_not_the_result_is_the_same(sizes: list[int], density: float, rows: int, width: int, seed: int, threads: int) -> None:
+    graph = random_union(sizes, density, seed)
+    inputs = random_rows(graph.n, rows, width, seed)
+    usual = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        with torch.no_grad():
+            torch.testing.assert_close(through(CompiledLayout(graph), *inputs), through(SparseLayout(graph), *inputs), atol=1e-5, rtol=1e-5)
+    finally:
+        torch.set_num_threads(usual)
 
 
 @given(**unions)
@@ -99,11 +113,12 @@ def test_a_part_of_a_union_is_as_alone(relation: Relation) -> None:
     torch.testing.assert_close(together, torch.cat(alone), atol=1e-6, rtol=1e-5)
 
 
-@pytest.mark.parametrize("way", [DenseLayout, SparseLayout])
+@pytest.mark.parametrize("way", [DenseLayout, SparseLayout, CompiledLayout])
 def test_an_isolated_variable_looks_at_itself(way: type[DenseLayout] | type[SparseLayout]) -> None:
     graph = Graph.of(4, torch.tensor([[0, 1], [1, 0]]))
     q, k, v = random_rows(4, 2, 3, seed=0)
-    torch.testing.assert_close(through(way(graph), q, k, v)[2:], v[2:])
+    with torch.no_grad():
+        torch.testing.assert_close(through(way(graph), q, k, v)[2:], v[2:])
 
 
 def test_relations_differ_in_what_they_see() -> None:
@@ -138,6 +153,17 @@ def test_picks_the_cheaper_way() -> None:
     assert isinstance(Layout.of(small), DenseLayout)
     assert isinstance(Layout.of(large, "none"), DenseLayout)
     assert isinstance(Layout.of(large, "learned"), DenseLayout)
+    assert not isinstance(Layout.of(large), CompiledLayout)  # it has no gradient
+    with torch.no_grad():
+        assert isinstance(Layout.of(large), CompiledLayout)
+        assert isinstance(Layout.of(small), DenseLayout)
+
+
+def test_without_a_compiler_edges_are_looked_at_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "available", lambda: False)
+    graph = Graph.of(1000, torch.zeros(2, 0, dtype=torch.int64))
+    with torch.no_grad():
+        assert type(Layout.of(graph)) is SparseLayout
 
 
 def test_working_in_portions_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

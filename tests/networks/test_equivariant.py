@@ -172,3 +172,10 @@ def test_repeated_layers_share_their_weights_and_look_further() -> None:
         before, after = (answer(csp, (shown, subset, temperature), network) for shown in (values, other))
         seen.append(int(((before - after).abs().amax(-1) > 1e-6).sum()))
     assert seen[0] < seen[1]
+
+
+def test_the_drafts_are_what_fewer_repetitions_would_have_said() -> None:
+    csp, inputs = cycle(12, 3), random_inputs(cycle(12, 3), 2, seed=0)
+    once, twice = (randomised(EquivariantNetwork(EquivariantConfig(width=8, layers=2, repeat=repeat)), seed=0) for repeat in (1, 2))
+    drafts = twice(csp, *inputs, drafts=True)
+    torch.testing.assert_close(drafts, torch.cat([once(csp, *inputs), twice(csp, *inputs)]))

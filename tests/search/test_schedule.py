@@ -5,12 +5,13 @@ import torch
 from torch import Tensor
 
 from consformer.errors import ConsformerError
-from consformer.search.schedule import Annealed, Drawn, Fixed, Reheated, Schedule, parse_schedule
+from consformer.search.schedule import Annealed, Drawn, Fixed, InTurn, Moment, Reheated, Schedule, parse_schedule
 
 
 def numbers(schedule: Schedule, age: list[int], progress: list[float] | None = None, pool: int = 2, seed: int = 0) -> Tensor:
     shares = torch.tensor(progress if progress is not None else [0.0] * len(age))
-    found = schedule(pool, torch.tensor(age), shares, torch.Generator().manual_seed(seed))
+    rounds = torch.arange(pool)[:, None].repeat(1, len(age))
+    found = schedule(Moment(torch.tensor(age), shares, rounds, torch.Generator().manual_seed(seed)))
     assert found.shape == (pool, len(age))
     assert found.dtype == torch.float32
     return found
@@ -30,6 +31,7 @@ def numbers(schedule: Schedule, age: list[int], progress: list[float] | None = N
         ("0.5->0.1", Annealed(0.5, 0.1)),
         ("0.1 -> 0.5", Annealed(0.1, 0.5)),
         ("0.25^1/25", Reheated(0.25, 1.0, 25)),
+        ("0.8 | 0.1..0.3", InTurn((Fixed(0.8), Drawn(0.1, 0.3)))),
     ],
 )
 def test_grammar(text: str | float, schedule: Schedule) -> None:
@@ -38,14 +40,15 @@ def test_grammar(text: str | float, schedule: Schedule) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "warm", "0.5-0.1", "0.5..", "..0.5", "0.25^1", "0.25^1/0", "0.25^1/2.5", "-0.5", "nan", "inf", "1/25", "0.2 0.3x"]
+    "text",
+    ["", "warm", "0.5-0.1", "0.5..", "..0.5", "0.25^1", "0.25^1/0", "0.25^1/2.5", "-0.5", "nan", "inf", "1/25", "0.2 0.3x", "0.8|", "|"],
 )
 def test_what_is_not_understood(text: str) -> None:
     with pytest.raises(ConsformerError, match=r"temperature .* is not understood; it can be 0.25"):
         parse_schedule(text, what="temperature")
 
 
-@pytest.mark.parametrize("text", ["0", "1.5", "0..0.5", "0.5->1.5", "0.5->0", "0.5^2/10", "1e400", 2])
+@pytest.mark.parametrize("text", ["0", "1.5", "0..0.5", "0.5->1.5", "0.5->0", "0.5^2/10", "0.5|1.5", "1e400", 2])
 def test_out_of_range(text: str | float) -> None:
     with pytest.raises(ConsformerError, match=r"p .* is out of range: it must be from 1e-09 to 1"):
         parse_schedule(text, high=1.0, what="p")
@@ -73,3 +76,8 @@ def test_annealed_goes_geometrically_with_progress() -> None:
 def test_reheated_in_every_nth_iteration() -> None:
     found = numbers(Reheated(0.25, 1.0, 3), list(range(7)), pool=1)
     assert found[0].tolist() == [0.25, 0.25, 1.0, 0.25, 0.25, 1.0, 0.25]
+
+
+def test_in_turn_by_candidate_and_restart() -> None:
+    found = numbers(InTurn((Fixed(0.8), Fixed(0.2), Annealed(0.5, 0.1))), [0, 0], [0.0, 1.0], pool=4)
+    torch.testing.assert_close(found, torch.tensor([[0.8, 0.8], [0.2, 0.2], [0.5, 0.1], [0.8, 0.8]]))

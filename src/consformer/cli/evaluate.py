@@ -32,10 +32,19 @@ def evaluate(
     redraw: Annotated[bool | None, typer.Option("--redraw/--no-redraw", help="As for solve. Default: the network's.")] = None,
     decode: Annotated[str | None, typer.Option(help="How values are taken: sample or greedy. Default: the network's.")] = None,
     restart: Annotated[int | None, typer.Option(help="When candidates without progress start anew, as for solve.")] = None,
+    depth: Annotated[int | None, typer.Option(min=1, help="How often the layers are gone through, as for solve.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
     cpsat: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="Also have CP-SAT solve each problem, with two workers and so many seconds.")
     ] = None,
+    cpsat_from: Annotated[
+        Path | None,
+        typer.Option(metavar="RECORD", help="Take what CP-SAT did from a record of another network on the same set, of the same day."),
+    ] = None,
+    jobs: Annotated[
+        int,
+        typer.Option(min=1, help="Problems solved at a time, each in a process of its own with its part of the cores (timed sets only)."),
+    ] = 1,
     best_known: Annotated[
         Path | None,
         typer.Option(help="csv file with a column `instance` and one of `recommended`, `ub`: best objectives, or numbers of colours."),
@@ -61,7 +70,7 @@ def evaluate(
       consformer evaluate any gset/graphs --best-known gset/best_known.csv
     """
     from consformer.errors import ConsformerError
-    from consformer.evaluation import Evaluation, Limits, load_set, set_names
+    from consformer.evaluation import Evaluation, Limits, Rival, load_set, set_names
     from consformer.evaluation.sets import describe
     from consformer.evaluation.summary import Summary
     from consformer.evaluation.summary import plot as draw
@@ -84,8 +93,11 @@ def evaluate(
     if iterations is None and time_limit is None:
         iterations, time_limit = chosen.iterations, chosen.seconds
         time_limit = 10.0 if iterations is None and time_limit is None else time_limit
-    limits = Limits(iterations, time_limit, pool, p, temperature, select, redraw, decode, restart, seed)
-    evaluation = Evaluation(chosen, network, limits, output, cpsat)
+    limits = Limits(iterations, time_limit, pool, p, temperature, select, redraw, decode, restart, depth, seed)
+    if cpsat_from is not None and cpsat is None:
+        raise ConsformerError("--cpsat-from needs --cpsat with the seconds that CP-SAT had")
+    rival = None if cpsat is None else Rival(cpsat, cpsat_from)
+    evaluation = Evaluation(chosen, network, limits, output, rival, jobs)
     complete = _watch(evaluation, show=not quiet and err.is_terminal)
     summary = Summary(evaluation.rows, timed=time_limit is not None)
     title = f"{evaluation.header['network']} on {chosen.name}"
@@ -108,7 +120,12 @@ def _watch(evaluation: Evaluation, show: bool) -> bool:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     total = len(evaluation.problems.problems)
     with noting_ctrl_c() as interrupted, Progress(*columns, console=err, transient=True, disable=not show) as progress:
-        task = progress.add_task("evaluating", total=total, completed=len(evaluation.rows))
+        task = progress.add_task("CP-SAT", total=total)
+        for measured in evaluation.measure_rival():
+            progress.update(task, completed=measured)
+            if interrupted():
+                return False
+        progress.update(task, description="evaluating", completed=len(evaluation.rows))
         if len(evaluation.rows) < total:
             for _row in evaluation:
                 solved = sum(row.solved for row in evaluation.rows)

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from consformer.search.refine import Event
     from consformer.solving import Run
 
-_SCHEDULE = "a number, or a schedule: 0.7..1 (drawn), 0.5->0.1 (annealed), 0.25^1/25 (0.25, but 1 in every 25th iteration)"
+_SCHEDULE = (
+    "a number, or a schedule: 0.7..1 (drawn), 0.5->0.1 (annealed), 0.25^1/25 (0.25, but 1 in every 25th iteration), "
+    "0.8|0.1 (the next with every restart)"
+)
 
 
 @app.command()
@@ -57,6 +60,9 @@ def solve(
         typer.Option(
             help="A candidate without progress for so many iterations starts anew (later, in proportion, beyond 50 free variables)."
         ),
+    ] = None,
+    depth: Annotated[
+        int | None, typer.Option(help="How often the network goes through its layers: less is faster, more is cleverer. Default: its own.")
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed and --iterations give the same answer.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one document, or one per line for many problems.")] = False,
@@ -103,6 +109,7 @@ def solve(
         redraw=redraw,
         decode=decode,
         restart=restart,
+        depth=depth,
         seed=seed,
     )
     with noting_ctrl_c() as interrupted:

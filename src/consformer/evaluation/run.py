@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+import signal
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from consformer.baselines.cpsat import solve_cpsat
+from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.errors import InputError
 from consformer.evaluation.sets import ProblemSet
 from consformer.machine import commit, machine
-from consformer.result import Result
+from consformer.memory import keep_freed_memory
 from consformer.solving import solve
 from consformer.training.checkpoint import locate, read_card
 
@@ -36,37 +41,53 @@ class Limits:
     redraw: bool | None = None
     decode: str | None = None
     restart: int | None = None
+    depth: int | None = None
     seed: int = 0
 
 
 @dataclass(frozen=True)
-class Row:
+class Outcome:
+    """What the network made of a problem."""
+
+    solved: bool
+    violations: int | None  # none: it was not asked, there is no solution
+    objective: float | None
+    iterations: int
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row(Outcome):
     """What became of a problem."""
 
     index: int
     label: str
     variables: int
-    solved: bool
-    violations: int
-    objective: float | None
-    best: float | None  # best known objective
-    iterations: int
-    seconds: float
+    signed: bool = False  # some weights are negative
+    best: float | None = None  # best known objective
     cpsat: dict[str, Any] | None = None  # status, objective and seconds of CP-SAT on the same problem
 
-    @property
-    def gap(self) -> float | None:
-        """How far from the best known objective, in per cent of it."""
-        if self.best is None or self.objective is None:
-            return None
-        return 100 * abs(self.best - self.objective) / abs(self.best)
+
+@dataclass(frozen=True)
+class Rival:
+    """Whether and how CP-SAT is measured on the same problems."""
+
+    seconds: float
+    """its time limit for each, with two workers"""
+    record: Path | None = None
+    """an evaluation of another network on the same problems, whose figures of CP-SAT are taken over"""
 
 
 class Evaluation:
-    """Iterate over it for a `Row` per problem; `rows` are all there are so far, those of an earlier sitting among them."""
+    """Iterate over it for a `Row` per problem; `rows` are all there are so far, those of an earlier sitting among them.
 
-    def __init__(self, problems: ProblemSet, network: str, limits: Limits, record: Path | None = None, cpsat: float | None = None) -> None:
-        self.problems, self.network, self.limits, self.cpsat = problems, network, limits, cpsat
+    CP-SAT comes first: what it proves to have no solution the network is not asked for.
+    """
+
+    def __init__(
+        self, problems: ProblemSet, network: str, limits: Limits, record: Path | None = None, rival: Rival | None = None, jobs: int = 1
+    ) -> None:
+        self.problems, self.network, self.limits, self.rival, self.jobs = problems, network, limits, rival, jobs
         self.record = record
         self.header = {
             "network": read_card(network).name,
@@ -74,58 +95,92 @@ class Evaluation:
             "set": problems.name,
             "count": len(problems.problems),
             "limits": asdict(limits),
-            "cpsat": cpsat,
+            "cpsat": rival and rival.seconds,
+            "jobs": jobs,
         }
-        self.rows: list[Row] = [] if record is None else self._resume(record)
+        self.rows: list[Row] = []
+        self.rivals: dict[int, dict[str, Any]] = {}  # what CP-SAT found, by index
+        if record is not None:
+            self._resume(record)
+        if rival is not None and rival.record is not None:
+            self._take_over(rival.record)
 
     def __iter__(self) -> Iterator[Row]:
+        for _ in self.measure_rival():
+            pass
         done = {row.index for row in self.rows}
         waiting = [index for index in range(len(self.problems.problems)) if index not in done]
-        step = TOGETHER if self.limits.seconds is None else 1
-        for start in range(0, len(waiting), step):
-            for row in self._solve(waiting[start : start + step]):
-                self.rows.append(row)
-                self._note(asdict(row))
-                yield row
+        for index in [index for index in waiting if self._hopeless(index)]:
+            waiting.remove(index)
+            yield self._keep(self._row(index, Outcome(False, None, None, 0, 0.0)))
+        for index, outcome in self._outcomes(waiting):
+            yield self._keep(self._row(index, outcome))
 
-    def _solve(self, indices: list[int]) -> Iterator[Row]:
-        limits = asdict(self.limits)
-        seconds = limits.pop("seconds")
-        problems = [self.problems.problems[index] for index in indices]
-        for index, result in zip(indices, solve(problems, network=self.network, time_limit=seconds, **limits), strict=True):
-            yield self._row(index, result)
+    def measure_rival(self) -> Iterator[int]:
+        """CP-SAT on every problem that it was not yet measured on; how many are done, one after the other."""
+        if self.rival is None:
+            return
+        for index, csp in enumerate(self.problems.problems):
+            if index not in self.rivals:
+                found = solve_cpsat(csp, time_limit=self.rival.seconds, workers=2)
+                self.rivals[index] = {"status": found.status, "objective": found.objective, "seconds": round(found.seconds, 4)}
+                self._note({"index": index, "cpsat": self.rivals[index]})
+                yield len(self.rivals)
 
-    def _row(self, index: int, result: Result) -> Row:
-        best = self.problems.best
+    def _outcomes(self, waiting: list[int]) -> Iterator[tuple[int, Outcome]]:
+        limits = self.limits
+        if limits.seconds is None:
+            for start in range(0, len(waiting), TOGETHER):
+                indices = waiting[start : start + TOGETHER]
+                yield from zip(indices, _outcomes([self.problems.problems[index] for index in indices], self.network, limits), strict=True)
+        elif self.jobs == 1:
+            for index in waiting:
+                yield index, _outcomes([self.problems.problems[index]], self.network, limits)[0]
+        else:
+            threads = max(1, torch.get_num_threads() // self.jobs)
+            orders = [(index, self.problems.problems[index], self.network, limits) for index in waiting]
+            with get_context("spawn").Pool(self.jobs, _prepare, (threads,)) as workers:  # leaving it ends them
+                yield from workers.imap_unordered(_outcome, orders)
+
+    def _hopeless(self, index: int) -> bool:
+        return self.rivals.get(index, {}).get("status") == "infeasible"
+
+    def _row(self, index: int, outcome: Outcome) -> Row:
+        csp, best = self.problems.problems[index], self.problems.best
         return Row(
-            index,
-            self.problems.labels[index],
-            result.csp.n,
-            result.solved,
-            result.violations,
-            result.objective,
-            best[index] if best else None,
-            result.effort.iterations,
-            round(result.effort.seconds, 4),
-            None if self.cpsat is None else _cpsat(result.csp, self.cpsat),
+            index=index,
+            label=self.problems.labels[index],
+            variables=csp.n,
+            signed=any(isinstance(kind, NotEqual) and bool(kind.equal.any()) for kind in csp.constraints),
+            best=best[index] if best else None,
+            cpsat=self.rivals.get(index),
+            **asdict(outcome),
         )
 
-    def _resume(self, record: Path) -> list[Row]:
+    def _keep(self, row: Row) -> Row:
+        self.rows.append(row)
+        self._note(asdict(row))
+        return row
+
+    def _resume(self, record: Path) -> None:
         if not record.exists():
             record.parent.mkdir(parents=True, exist_ok=True)
             self._note(self.header | {"machine": machine(), "commit": commit(), "date": datetime.now(UTC).date().isoformat()})
-            return []
-        lines = record.read_text().splitlines()
-        try:
-            header, *rows = [dict(json.loads(line)) for line in lines]
-            found = [Row(**row) for row in rows]
-        except (ValueError, TypeError):
-            raise InputError("is no record of an evaluation, or it is damaged; name another file", source=record) from None
+            return
+        header, self.rivals, self.rows = _read(record)
         for key, value in json.loads(json.dumps(self.header)).items():
             if header.get(key) != value:
                 told = f"holds an evaluation with another {key} ({header.get(key)!r}, not {value!r}); name another file to start anew"
                 raise InputError(told, source=record)
-        return found
+
+    def _take_over(self, record: Path) -> None:
+        header, rivals, _ = _read(record)
+        for key in ("set", "count", "cpsat"):
+            if header.get(key) != self.header[key]:
+                raise InputError(
+                    f"cannot be taken over: it has another {key} ({header.get(key)!r}, not {self.header[key]!r})", source=record
+                )
+        self.rivals = rivals | self.rivals
 
     def _note(self, document: dict[str, Any]) -> None:
         if self.record is not None:
@@ -133,6 +188,36 @@ class Evaluation:
                 file.write(json.dumps(document) + "\n")
 
 
-def _cpsat(csp: CSP, seconds: float) -> dict[str, Any]:
-    found = solve_cpsat(csp, time_limit=seconds, workers=2)
-    return {"status": found.status, "objective": found.objective, "seconds": round(found.seconds, 4)}
+def _read(record: Path) -> tuple[dict[str, Any], dict[int, dict[str, Any]], list[Row]]:
+    """Header, CP-SAT's results by index, and rows of a record."""
+    try:
+        header, *lines = [dict(json.loads(line)) for line in record.read_text().splitlines()]
+        rivals = {line["index"]: dict(line["cpsat"]) for line in lines if line.get("cpsat") is not None}
+        return header, rivals, [Row(**line) for line in lines if "label" in line]
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", source=record) from error
+    except (ValueError, TypeError, KeyError):
+        raise InputError("is no record of an evaluation, or it is damaged; name another file", source=record) from None
+
+
+# --- in a process of its own --------------------------------------------------------------------------------------
+
+
+def _prepare(threads: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that gave the order stops this one
+    keep_freed_memory()
+    torch.set_num_threads(threads)
+
+
+def _outcome(order: tuple[int, CSP, str, Limits]) -> tuple[int, Outcome]:
+    index, csp, network, limits = order
+    return index, _outcomes([csp], network, limits)[0]
+
+
+def _outcomes(problems: Sequence[CSP], network: str, limits: Limits) -> list[Outcome]:
+    settings = asdict(limits)
+    results = solve(problems, network=network, time_limit=settings.pop("seconds"), **settings)
+    return [
+        Outcome(result.solved, result.violations, result.objective, result.effort.iterations, round(result.effort.seconds, 4))
+        for result in results
+    ]

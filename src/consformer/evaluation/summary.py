@@ -79,12 +79,15 @@ class Summary:
         return self.total.solved / rival.solved if rival is not None and rival.solved else None
 
     def gaps(self) -> Iterator[tuple[str, int, float]]:
-        """Mean gap in per cent for each group of sizes: name, problems, gap."""
+        """Gap in per cent for each group of sizes, apart for problems with negative weights: name, problems, mean gap over mean best."""
         edges = [0, *SIZES, 10**9]
-        for low, high in itertools.pairwise(edges):
-            found = [row.gap for row in self.rows if row.gap is not None and low <= row.variables < high]
-            if found:
-                yield f"{low} to {high - 1} variables" if high < 10**9 else f"{low} variables and more", len(found), sum(found) / len(found)
+        for signed, (low, high) in itertools.product((False, True), itertools.pairwise(edges)):
+            rows = [row for row in self.rows if row.signed == signed and low <= row.variables < high]
+            pairs = [(row.best, row.objective) for row in rows if row.best is not None and row.objective is not None]
+            if pairs:
+                name = f"{low} to {high - 1} variables" if high < 10**9 else f"{low} variables and more"
+                gap = 100 * sum(abs(best - found) for best, found in pairs) / sum(abs(best) for best, _ in pairs)
+                yield name + (", negative weights too" if signed else ""), len(pairs), gap
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for `--json`."""

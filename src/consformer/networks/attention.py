@@ -1,7 +1,8 @@
-"""Attention over a constraint graph, in two ways with one result.
+"""Attention over a constraint graph, in three ways with one result.
 
 *Dense*: every instance of a union is padded to the widest and attends under a mask; cost grows with instances x widest^2.
-*Sparse*: every edge is looked at by itself; cost grows with variables + edges. `Layout.of` takes the cheaper one.
+*Sparse*: every edge is looked at by itself; cost grows with variables + edges. *Compiled*: the same as compiled code, for solving only.
+`Layout.of` takes the cheapest one.
 
 Rows: whatever attends independently of each other (candidates, values, heads) lies side by side in R rows of width d, so a
 network keeps its state as [n, R, d] from start to end and nothing is transposed in between.
@@ -18,14 +19,18 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from consformer import compiled
 from consformer.constraints.base import segment_sum
 from consformer.graph import Graph
 
 Relation = Literal["none", "learned", "mask"]
 
-# One edge of the sparse path costs as much as this many pairs of the dense one, and a pair of tiny instances never matters.
+# One edge of the sparse path costs as much as this many pairs of the dense one, and one of the compiled path as this many.
 # Measured by `python benchmarks/attention.py`, which prints the break-even density.
 SPARSE_EDGE_COST = 35.0
+COMPILED_EDGE_COST = 10.0
+# With fewer pairs than this, loading compiled code takes longer than it will ever save.
+COMPILED_PAIRS = 100_000
 # Numbers held at once by the sparse path: edges are worked off in portions that stay in the processor's cache.
 SPARSE_PORTION = 1 << 21
 
@@ -35,11 +40,13 @@ class Layout(ABC):
 
     @staticmethod
     def of(graph: Graph, relation: Relation = "mask") -> Layout:
-        """The cheaper layout for this graph. Only masked attention can be sparse: the other two look at all pairs."""
-        pairs = len(graph.sizes) * graph.widest**2
-        if relation == "mask" and SPARSE_EDGE_COST * graph.edges.shape[1] < pairs:
-            return SparseLayout(graph)
-        return DenseLayout(graph, relation)
+        """The cheapest layout for this graph. Only masked attention can be sparse: the other two look at all pairs."""
+        pairs, edges = len(graph.sizes) * graph.widest**2, graph.edges.shape[1]
+        if relation != "mask":
+            return DenseLayout(graph, relation)
+        if not torch.is_grad_enabled() and pairs > max(COMPILED_PAIRS, COMPILED_EDGE_COST * edges) and compiled.available():
+            return CompiledLayout(graph)
+        return SparseLayout(graph) if pairs > SPARSE_EDGE_COST * edges else DenseLayout(graph, relation)
 
     @abstractmethod
     def enter(self, x: Tensor) -> Tensor:
@@ -101,6 +108,14 @@ class SparseLayout(Layout):
         numbers = self.graph.edges.shape[1] * q[0].numel()
         portions = 1 if torch.is_grad_enabled() else math.ceil(numbers / SPARSE_PORTION)  # in training all is kept anyway
         return torch.cat([_attend(q[there], self.graph.edges[:, edges], k, v) for there, edges in self.graph.portions(portions)])
+
+
+class CompiledLayout(SparseLayout):
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, penalty: Tensor | None = None) -> Tensor:
+        from consformer.compiled.attention import attend  # only now: it loads the compiler
+
+        assert penalty is None, "pairs without an edge are never looked at here"
+        return attend(q, k, v, self.graph)
 
 
 def _attend(q: Tensor, edges: Tensor, k: Tensor, v: Tensor) -> Tensor:

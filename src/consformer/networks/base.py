@@ -32,11 +32,18 @@ class Network(nn.Module, ABC):
         Network.registry[cls.architecture] = cls
 
     @abstractmethod
-    def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
+    def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor, *, drafts: bool = False) -> Tensor:
         """Logits for the variables of the subset at the temperature: [K,n], [K,n] bool, [K,instances] -> [K,n,m].
 
-        Values outside a variable's domain get `MASKED`. What is said of variables outside the subset has no meaning.
+        Values outside a variable's domain get `MASKED`. What is said of variables outside the subset has no meaning. A network that
+        goes through its layers several times gives, for training, its drafts too: [drafts*K,n,m], the answer last.
         """
+
+    def with_depth(self, depth: int | None) -> Network:
+        """The same network with its layers gone through so often; none: as in training."""
+        if depth is not None:
+            raise CheckpointError(f"the depth of the {self.architecture} network cannot be chosen: its layers are not repeated")
+        return self
 
     def check_fit(self, csp: CSP) -> None:
         """Raise `CheckpointError` when this network cannot be used on the problem."""

@@ -6,7 +6,8 @@ constraint graph (who attends to whom) and through `CSP.conflicts` (what each va
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -55,7 +56,14 @@ class EquivariantNetwork(Network):
         nn.init.zeros_(self.head.weight)  # untrained, the network is parallel Gibbs sampling
         self.skip = nn.Parameter(torch.tensor([1.0, 0.3]))
 
-    def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
+    def with_depth(self, depth: int | None) -> EquivariantNetwork:
+        if depth is None:
+            return self
+        other = copy(self)  # has the same weights, not copies of them
+        other.config = replace(self.config, repeat=depth)
+        return other
+
+    def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor, *, drafts: bool = False) -> Tensor:
         current = csp.one_hot(values)  # [K,n,m]
         outside, inside, floor = conflict_inputs(csp, current, subset)
         warmth = temperature[:, csp.instance]  # [K,n]
@@ -65,13 +73,15 @@ class EquivariantNetwork(Network):
         allowed = layout.enter(csp.domain)[:, None, :, None]  # [rows,1,m,1]
         closed = None if bool(allowed.all()) else ~allowed
         told = layout.enter(self.inputs(features))  # [rows,K,m,c]
-        h = torch.zeros_like(told)
-        for _ in range(self.config.repeat):
+        h, heads = torch.zeros_like(told), []
+        for turn in range(1, self.config.repeat + 1):
             h = h + told
             for block in self.blocks:
                 h = block(h, closed, layout)
-        head = layout.leave(self.head(self.norm(h)))[..., 0].transpose(0, 1)  # [K,n,m]
-        logits = (head - self.skip[0] * outside - self.skip[1] * inside) / warmth[..., None]
+            if drafts or turn == self.config.repeat:
+                heads.append(layout.leave(self.head(self.norm(h)))[..., 0].transpose(0, 1))  # [K,n,m]
+        plain = self.skip[0] * outside + self.skip[1] * inside
+        logits = torch.cat([(head - plain) / warmth[..., None] for head in heads])
         return logits.masked_fill(~csp.domain, MASKED)
 
 

@@ -68,7 +68,7 @@ class TokenNetwork(Network):
         self.norm = nn.LayerNorm(width)
         self.head = nn.Linear(width, config.values)
 
-    def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
+    def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor, *, drafts: bool = False) -> Tensor:
         warmth = temperature[:, csp.instance]  # [K,n]
         h = self._embed(csp, values, subset, warmth)  # [n,K,c]
         layout = Layout.of(csp.graph, self.config.relation)

@@ -25,6 +25,7 @@ class Batch:
     best_key: Tensor  # [I] of the incumbent
     candidate_key: Tensor  # [K,I] best of each candidate since it started
     stale: Tensor  # [K,I] iterations since then
+    round: Tensor  # [K,I] how often each candidate was restarted, plus its own number
     violations: Tensor  # [K,I]
     cost: Tensor  # [K,I]
     done: Tensor  # [I]
@@ -47,6 +48,7 @@ class Batch:
             best_key=torch.full((count,), float("inf"), dtype=torch.float64),
             candidate_key=torch.full((pool, count), float("inf"), dtype=torch.float64),
             stale=torch.zeros(pool, count, dtype=torch.int64),
+            round=torch.arange(pool)[:, None].repeat(1, count),
             violations=torch.zeros(pool, count, dtype=torch.int64),
             cost=torch.zeros(pool, count, dtype=torch.float64),
             done=torch.zeros(count, dtype=torch.bool),
@@ -81,6 +83,7 @@ class Batch:
             self.values = torch.where(frozen[:, self.csp.instance], fresh, self.values)
             self.candidate_key[frozen] = float("inf")
             self.stale[frozen] = 0
+            self.round[frozen] += 1
 
     def only(self, keep: list[int]) -> Batch:
         """The batch without the other instances."""
@@ -96,7 +99,7 @@ class Batch:
             age=self.age[pick],
             best_key=self.best_key[pick],
             done=self.done[pick],
-            **{name: getattr(self, name)[:, pick] for name in ("candidate_key", "stale", "violations", "cost")},
+            **{name: getattr(self, name)[:, pick] for name in ("candidate_key", "stale", "round", "violations", "cost")},
             **_facts(csp),
         )
 
@@ -108,7 +111,7 @@ class Batch:
         }
         per_candidate: dict[str, Any] = {
             name: torch.cat([getattr(self, name), getattr(other, name)], 1)
-            for name in ("values", "candidate_key", "stale", "violations", "cost")
+            for name in ("values", "candidate_key", "stale", "round", "violations", "cost")
         }
         return Batch(csp=csp, members=self.members + other.members, **per_instance, **per_candidate, **_facts(csp))
 

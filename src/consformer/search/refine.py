@@ -14,7 +14,7 @@ from consformer.csp import CSP
 from consformer.networks.base import Network
 from consformer.search.decode import DECODERS
 from consformer.search.pool import Batch
-from consformer.search.schedule import Fixed, Schedule
+from consformer.search.schedule import Fixed, Moment, Schedule
 from consformer.search.select import SELECTORS
 
 # (variable, value) pairs in the network at once, over all candidates: enough to keep it busy, little enough for memory.
@@ -107,9 +107,8 @@ class Refinement:
         settings, generator, csp = self.settings, self.generator, batch.csp
         if settings.restart is not None:
             batch.restart(settings.restart, generator)
-        progress = self._progress(batch)
-        p = settings.p(settings.pool, batch.age, progress, generator)
-        temperature = settings.temperature(settings.pool, batch.age, progress, generator)
+        moment = Moment(batch.age, self._progress(batch), batch.round, generator)
+        p, temperature = settings.p(moment), settings.temperature(moment)
         with _threads(batch.values.numel() * csp.m):
             subset = self.select(csp, batch.values, p, generator)
             seen = torch.where(subset, csp.random_values(settings.pool, generator), batch.values) if settings.redraw else batch.values

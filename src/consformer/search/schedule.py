@@ -12,10 +12,20 @@ from torch import Tensor
 from consformer.errors import ConsformerError
 
 
-class Schedule(Protocol):
-    """Numbers for the next iteration: age and progress (0..1) of each instance [I] -> [pool, I]."""
+@dataclass(frozen=True)
+class Moment:
+    """Where a search is."""
 
-    def __call__(self, pool: int, age: Tensor, progress: Tensor, generator: torch.Generator) -> Tensor: ...
+    age: Tensor  # [I] iterations done on each instance
+    progress: Tensor  # [I] from 0 to 1
+    round: Tensor  # [K,I] how often each candidate was restarted, plus its own number
+    generator: torch.Generator
+
+
+class Schedule(Protocol):
+    """Numbers for the next iteration: [K,I]."""
+
+    def __call__(self, moment: Moment) -> Tensor: ...
 
 
 @dataclass(frozen=True)
@@ -24,8 +34,8 @@ class Fixed:
 
     value: float
 
-    def __call__(self, pool: int, age: Tensor, progress: Tensor, generator: torch.Generator) -> Tensor:
-        return torch.full((pool, len(age)), self.value)
+    def __call__(self, moment: Moment) -> Tensor:
+        return torch.full(moment.round.shape, self.value)
 
     def __str__(self) -> str:
         return f"{self.value:g}"
@@ -38,8 +48,8 @@ class Drawn:
     low: float
     high: float
 
-    def __call__(self, pool: int, age: Tensor, progress: Tensor, generator: torch.Generator) -> Tensor:
-        return self.low + (self.high - self.low) * torch.rand(pool, len(age), generator=generator)
+    def __call__(self, moment: Moment) -> Tensor:
+        return self.low + (self.high - self.low) * torch.rand(moment.round.shape, generator=moment.generator)
 
     def __str__(self) -> str:
         return f"{self.low:g}..{self.high:g}"
@@ -52,9 +62,9 @@ class Annealed:
     start: float
     end: float
 
-    def __call__(self, pool: int, age: Tensor, progress: Tensor, generator: torch.Generator) -> Tensor:
+    def __call__(self, moment: Moment) -> Tensor:
         ratio = torch.tensor(self.end / self.start)
-        return (self.start * ratio ** progress.float()).expand(pool, -1)
+        return (self.start * ratio ** moment.progress.float()).expand(moment.round.shape)
 
     def __str__(self) -> str:
         return f"{self.start:g}->{self.end:g}"
@@ -68,40 +78,60 @@ class Reheated:
     hot: float
     every: int
 
-    def __call__(self, pool: int, age: Tensor, progress: Tensor, generator: torch.Generator) -> Tensor:
-        return torch.where((age + 1) % self.every == 0, self.hot, self.value).expand(pool, -1)
+    def __call__(self, moment: Moment) -> Tensor:
+        return torch.where((moment.age + 1) % self.every == 0, self.hot, self.value).expand(moment.round.shape)
 
     def __str__(self) -> str:
         return f"{self.value:g}^{self.hot:g}/{self.every}"
 
 
+@dataclass(frozen=True)
+class InTurn:
+    """One schedule until the candidate is restarted, then the next, and so on in a circle; a pool begins with all of them."""
+
+    schedules: tuple[Schedule, ...]
+
+    def __call__(self, moment: Moment) -> Tensor:
+        each = torch.stack([schedule(moment) for schedule in self.schedules])  # [schedules,K,I]
+        return each.gather(0, (moment.round % len(self.schedules))[None])[0]
+
+    def __str__(self) -> str:
+        return "|".join(map(str, self.schedules))
+
+
 COLDEST = 1e-4  # logits at a lower temperature would outgrow the mark of values outside the domain
 _NUMBER = r"(\d*\.?\d+(?:[eE][-+]?\d+)?)"
-GRAMMAR = "0.25 (fixed), 0.7..1 (drawn anew each time), 0.5->0.1 (annealed over the run), 0.25^1/25 (0.25, but 1 in every 25th iteration)"
+GRAMMAR = (
+    "0.25 (fixed), 0.7..1 (drawn anew each time), 0.5->0.1 (annealed over the run), 0.25^1/25 (0.25, but 1 in every 25th iteration), "
+    "or several of them as in 0.8|0.1 (the next one with every restart of a candidate)"
+)
 
 
 def parse_schedule(text: str | float, *, low: float = 1e-9, high: float = 1e4, what: str = "schedule") -> Schedule:
     """A schedule from its short form, with numbers from `low` to `high`.
 
-    >>> str(parse_schedule(0.8)), str(parse_schedule("0.25^1/25"))
-    ('0.8', '0.25^1/25')
+    >>> str(parse_schedule(0.8)), str(parse_schedule("0.25^1/25|0.1"))
+    ('0.8', '0.25^1/25|0.1')
     """
-    short = str(text).replace(" ", "")
-    schedule: Schedule
-    if match := re.fullmatch(_NUMBER, short):
-        schedule = Fixed(float(match[1]))
-        numbers = [schedule.value]
-    elif match := re.fullmatch(rf"{_NUMBER}\.\.{_NUMBER}", short):
-        schedule = Drawn(float(match[1]), float(match[2]))
-        numbers = [schedule.low, schedule.high]
-    elif match := re.fullmatch(rf"{_NUMBER}->{_NUMBER}", short):
-        schedule = Annealed(float(match[1]), float(match[2]))
-        numbers = [schedule.start, schedule.end]
-    elif match := re.fullmatch(rf"{_NUMBER}\^{_NUMBER}/([1-9]\d{{0,8}})", short):
-        schedule = Reheated(float(match[1]), float(match[2]), int(match[3]))
-        numbers = [schedule.value, schedule.hot]
-    else:
+    parts = [_parse_one(part) for part in str(text).replace(" ", "").split("|")]
+    found = [part for part in parts if part is not None]
+    if len(found) < len(parts):
         raise ConsformerError(f"{what} {text!r} is not understood; it can be {GRAMMAR}")
-    if not all(low <= number <= high for number in numbers):
+    if not all(low <= number <= high for _, numbers in found for number in numbers):
         raise ConsformerError(f"{what} {text!r} is out of range: it must be from {low:g} to {high:g}")
-    return schedule
+    schedules = tuple(schedule for schedule, _ in found)
+    return schedules[0] if len(schedules) == 1 else InTurn(schedules)
+
+
+def _parse_one(short: str) -> tuple[Schedule, list[float]] | None:
+    """A schedule and the numbers it moves between."""
+    if match := re.fullmatch(_NUMBER, short):
+        value = float(match[1])
+        return Fixed(value), [value]
+    if match := re.fullmatch(rf"{_NUMBER}(\.\.|->){_NUMBER}", short):
+        first, second = float(match[1]), float(match[3])
+        return (Drawn if match[2] == ".." else Annealed)(first, second), [first, second]
+    if match := re.fullmatch(rf"{_NUMBER}\^{_NUMBER}/([1-9]\d{{0,8}})", short):
+        value, hot = float(match[1]), float(match[2])
+        return Reheated(value, hot, int(match[3])), [value, hot]
+    return None

@@ -41,6 +41,8 @@ class Card:
     """what was measured, by which command"""
     search: Mapping[str, Any] = field(default_factory=dict)
     """defaults of `solve` with this network"""
+    soft_search: Mapping[str, Any] = field(default_factory=dict)
+    """the same for problems with soft constraints, where it differs"""
     parameters: int = 0
 
 
@@ -163,7 +165,7 @@ _LISTS = ("families", "constraints")
 _CARD_TYPES: Mapping[str, type] = {
     **dict.fromkeys(("name", "architecture"), str),
     **dict.fromkeys(_LISTS, list),
-    **dict.fromkeys(("config", "recipe", "training", "results", "search"), dict),
+    **dict.fromkeys(("config", "recipe", "training", "results", "search", "soft_search"), dict),
     "parameters": int,
 }
 

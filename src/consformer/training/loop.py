@@ -128,8 +128,10 @@ class Trainer:
     def loss(self, sample: Sample, model: nn.Module) -> Tensor:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(sample.generator.initial_seed())  # for dropout, which takes no generator
-            logits = model(sample.csp, sample.values, sample.subset, sample.temperature)
-        return loss(sample.csp, logits, sample.values, sample.subset, sample.temperature, self.recipe.loss, sample.generator)
+            logits = model(sample.csp, sample.values, sample.subset, sample.temperature, drafts=True)
+        drafts = len(logits) // len(sample.values)
+        values, subset, temperature = (x.repeat(drafts, 1) for x in (sample.values, sample.subset, sample.temperature))
+        return loss(sample.csp, logits, values, subset, temperature, self.recipe.loss, sample.generator)
 
     def sample(self, task: Task, index: int, rank: int) -> Sample:
         """The mini-batch of a task in this step for the process `rank`."""
@@ -231,12 +233,13 @@ class Trainer:
         that is satisfied), by the checker's word; the processes share the work.
         """
         network = self.averaged_network()
-        search = self.recipe.search
         self.solved = {}
         for index, chosen in enumerate(self.recipe.validation):
             problems = datasets.load(chosen.family, chosen.count, _VALIDATION_SEED + index, chosen.params)
             for csp in problems:
                 network.check_fit(csp)
+            optimising = any(csp.soft_weight for csp in problems)
+            search = (self.recipe.soft_search if optimising else None) or self.recipe.search
             settings = SearchSettings(
                 iterations=chosen.iterations,
                 p=parse_schedule(search.p),
@@ -247,14 +250,14 @@ class Trainer:
                 restart=search.restart,
                 seed=index,
             )
-            refinement = Refinement(problems[self.rank :: self.world], network, settings)
+            refinement = Refinement(problems[self.rank :: self.world], network.with_depth(search.depth), settings)
             for _event in refinement:
                 pass
             pairs = zip(refinement.problems, refinement.incumbents, strict=True)
             total = torch.tensor([sum(_score(csp, found.values) for csp, found in pairs if found is not None)], dtype=torch.float64)
             if self.world > 1:
                 dist.all_reduce(total)
-            metric = WEIGHT if any(_soft_weight(csp) for csp in problems) else ""
+            metric = WEIGHT if optimising else ""
             self.solved[f"{chosen.family}/{index}{metric}"] = float(total) / len(problems)
         if self.solved and (self.best is None or self._mean(self.solved) > self._mean(self.best.solved)):
             self.best = Best(self.step, self.solved, {name: tensor.detach().clone() for name, tensor in network.state_dict().items()})
@@ -377,6 +380,7 @@ class Trainer:
             },
             results={"validation": self.solved if best is None else best.solved},
             search=self.recipe.to_dict()["search"],
+            soft_search=self.recipe.to_dict()["soft_search"] or {},
         )
 
     @cached_property
@@ -410,14 +414,10 @@ def _start_from(name: str, network: Network) -> None:
 
 def _score(csp: CSP, values: list[int]) -> float:
     """1 for a solved problem, 0 for an unsolved one; with soft constraints, the share of their weight that holds."""
-    verdict, weight = check(csp, values), _soft_weight(csp)
+    verdict, weight = check(csp, values), csp.soft_weight
     if not verdict.solved:
         return 0.0
     return 1.0 if verdict.objective is None or not weight else 1 - abs(verdict.objective - csp.offset) / weight
-
-
-def _soft_weight(csp: CSP) -> float:
-    return sum(float((constraint.weight * constraint.soft).sum()) for constraint in csp.constraints)
 
 
 def _comparable(recipe: Any) -> dict[str, Any]:

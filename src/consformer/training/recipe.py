@@ -120,6 +120,8 @@ class SearchDefaults:
     """show the network random values of the variables it is to update, as in training, not their present ones"""
     decode: str = "sample"
     restart: int | None = None
+    depth: int | None = None
+    """how often layers that can be repeated are gone through; none: as often as in training"""
 
     def __post_init__(self) -> None:
         parse_schedule(self.p, high=1.0, what="p")
@@ -127,6 +129,7 @@ class SearchDefaults:
         _require(self.select in SELECTORS, f"select must be {' or '.join(SELECTORS)}, not {self.select!r}")
         _require(self.decode in DECODERS, f"decode must be {' or '.join(DECODERS)}, not {self.decode!r}")
         _require(self.restart is None or self.restart >= 1, "restart must be at least 1")
+        _require(self.depth is None or self.depth >= 1, "depth must be at least 1")
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,8 @@ class Recipe:
     state: StateSettings = field(default_factory=StateSettings)
     optimiser: OptimiserSettings = field(default_factory=OptimiserSettings)
     search: SearchDefaults = field(default_factory=SearchDefaults)
+    soft_search: SearchDefaults | None = None
+    """the same for problems with soft constraints, where something is to be optimised; none: as for all others"""
     validate_every: int = 250
     """steps between validations"""
     checkpoint_every: int = 250
