@@ -63,7 +63,7 @@ class Progress:
     lr: float
     samples_per_second: float
     seconds_left: float
-    minutes: float
+    core_minutes: float  # of computing, over all sittings and processes
     solved: dict[str, float] | None = None
 
 
@@ -91,7 +91,7 @@ class Trainer:
         settings = recipe.optimiser
         self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
         self.step = 0
-        self.seconds = 0.0  # of training, over all sittings
+        self.seconds = 0.0  # of computing in this process, over all sittings: how busy the machine is otherwise does not matter
         self.solved: dict[str, float] = {}
         self.best: Best | None = None
         self._model: nn.Module = nn.parallel.DistributedDataParallel(self.network) if self.world > 1 else self.network
@@ -190,10 +190,10 @@ class Trainer:
             if self.step >= self.recipe.optimiser.steps:  # nothing is left to do, but the search settings may be new
                 self.validate()
             while self.step < self.recipe.optimiser.steps:
-                before = time.perf_counter()
+                before, computed = time.perf_counter(), time.process_time()
                 total, losses = self.train_step()
                 recent = [*recent[-49:], time.perf_counter() - before]
-                self.seconds += recent[-1]
+                self.seconds += time.process_time() - computed
                 solved = self.validate() if self._due(self.recipe.validate_every) else None
                 mean = sum(recent) / len(recent)
                 progress = Progress(
@@ -204,7 +204,7 @@ class Trainer:
                     lr=self.optimiser.param_groups[0]["lr"],
                     samples_per_second=per_step / mean,
                     seconds_left=mean * (self.recipe.optimiser.steps - self.step),
-                    minutes=self.seconds / 60,
+                    core_minutes=self._core_minutes,
                     solved=solved,
                 )
                 self._log(progress)
@@ -373,7 +373,7 @@ class Trainer:
                 "steps": self.step,
                 **({} if best is None else {"kept_step": best.step}),
                 "samples": self.step * self.world * sum(task.batch for task in self.recipe.task),
-                "core_minutes": round(self.seconds / 60 * self.world * torch.get_num_threads(), 1),
+                "core_minutes": round(self._core_minutes, 1),
                 "machine": machine(),
                 "date": datetime.now(UTC).date().isoformat(),
                 "commit": commit(),
@@ -382,6 +382,10 @@ class Trainer:
             search=self.recipe.to_dict()["search"],
             soft_search=self.recipe.to_dict()["soft_search"] or {},
         )
+
+    @property
+    def _core_minutes(self) -> float:
+        return self.seconds / 60 * self.world
 
     @cached_property
     def _kinds(self) -> tuple[str, ...]:
