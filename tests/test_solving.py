@@ -246,13 +246,19 @@ def network_file(tmp_path: Path) -> Callable[..., Path]:
     return save
 
 
-def test_settings_for_what_is_to_be_optimised(tmp_path: Path) -> None:
-    card = Card("mine", "equivariant", gibbs().config_dict(), search={"p": "0.5"}, soft_search={"p": "0.2", "depth": 2})
-    save_network(tmp_path / "mine.safetensors", gibbs(), card)
+def test_a_network_has_settings_for_several_kinds_of_problems(tmp_path: Path) -> None:
+    kinds: dict[str, Any] = {"search": {"p": "0.5"}, "soft_search": {"p": "0.2", "depth": 2}, "tight_search": {"p": "0.8", "redraw": "1"}}
+    path = tmp_path / "mine.safetensors"
+    save_network(path, gibbs(), Card("mine", "equivariant", gibbs().config_dict(), **kinds))
     (cut,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [10, 10]})
-    hard, soft = (refine([csp], network=tmp_path / "mine.safetensors").refinement for csp in (cycle(3, 3), cut))
-    assert (hard.settings.p, soft.settings.p) == (Fixed(0.5), Fixed(0.2))
-    assert (hard.network.config.repeat, soft.network.config.repeat) == (1, 2)
+    (board,) = families.get("sudoku").generate(np.random.default_rng(0), 1, {"box": 2})
+    plain, soft, tight = (refine([csp], network=path).refinement for csp in (cycle(3, 3), cut, board))
+    assert (plain.settings.p, soft.settings.p, tight.settings.p) == (Fixed(0.5), Fixed(0.2), Fixed(0.8))
+    assert (plain.settings.redraw, tight.settings.redraw) == (Fixed(0.0), Fixed(1.0))
+    assert (plain.network.config.repeat, soft.network.config.repeat) == (1, 2)
+    assert refine([board], network=path, redraw=False).refinement.settings.redraw == Fixed(0.0)
+    with pytest.raises(ConsformerError, match=r"redraw 2 is out of range: it must be from 0 to 1"):
+        refine([board], network=path, redraw=2)
 
 
 def test_depth_is_a_choice_at_solving_time() -> None:

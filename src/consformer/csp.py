@@ -94,6 +94,11 @@ class CSP:
         return sum(float((constraint.weight * constraint.soft).sum()) for constraint in self.constraints)
 
     @cached_property
+    def tight(self) -> bool:
+        """Whether some hard constraint leaves no value unused, as in Sudoku."""
+        return any(bool((constraint.tight(self.domain) & ~constraint.soft).any()) for constraint in self.constraints)
+
+    @cached_property
     def soft_scale(self) -> Tensor:
         """[instances] typical pull of the soft constraints on a variable: the root of the mean squared weight sum; 1 without any."""
         if self.parts:

@@ -20,6 +20,7 @@ from consformer.search.refine import Event, Refinement, SearchSettings
 from consformer.search.schedule import COLDEST, parse_schedule
 from consformer.search.select import SELECTORS
 from consformer.training.checkpoint import Card, load_network
+from consformer.training.recipe import section
 
 DEFAULT_NETWORK = "any"
 DEFAULT_SECONDS = 10.0
@@ -27,7 +28,7 @@ _DEFAULTS: dict[str, Any] = {
     "p": "0.8",
     "temperature": "0.25",
     "select": "uniform",
-    "redraw": False,
+    "redraw": "0",
     "decode": "sample",
     "restart": None,
     "depth": None,
@@ -90,7 +91,7 @@ def refine(
     p: float | str | None = None,
     temperature: float | str | None = None,
     select: str | None = None,
-    redraw: bool | None = None,
+    redraw: bool | float | str | None = None,
     decode: str | None = None,
     restart: int | None = None,
     depth: int | None = None,
@@ -121,7 +122,7 @@ def refine(
         p=parse_schedule(defaults["p"] if p is None else p, high=1.0, what="p"),
         temperature=parse_schedule(defaults["temperature"] if temperature is None else temperature, low=COLDEST, what="temperature"),
         select=select,
-        redraw=bool(defaults["redraw"]) if redraw is None else redraw,
+        redraw=parse_schedule(_as_number(defaults["redraw"] if redraw is None else redraw), low=0.0, high=1.0, what="redraw"),
         decode=decode,
         restart=restart,
         seed=seed,
@@ -143,7 +144,7 @@ class Settings(TypedDict, total=False):
     p: float | str | None
     temperature: float | str | None
     select: str | None
-    redraw: bool | None
+    redraw: bool | float | str | None
     decode: str | None
     restart: int | None
     depth: int | None
@@ -160,7 +161,7 @@ def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) ->
     Settings: `network` (name of a shipped one, a file, or a network), `iterations` (per problem) and `time_limit` (seconds, for the
     whole call; 10 when neither is given), `pool` (candidates refined side by side), `p` (share of variables updated) and `temperature`,
     each a number or a schedule such as "0.25^1/25", `select` ("uniform", or "conflicts": all variables in conflict, too), `redraw`
-    (the network does not see the present values of the variables it updates), `decode` ("sample" or "greedy"), `restart` (stale
+    (chance that the network is not shown the present values of the variables it updates), `decode` ("sample" or "greedy"), `restart` (stale
     candidates start anew after so many iterations), `depth` (how often the network goes through its layers), `seed`. What is not
     given is as the network likes it. Ctrl-C gives what was found until then, and `result.effort.interrupted` tells so.
 
@@ -189,7 +190,12 @@ def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) ->
 
 def _liked(card: Card, problems: Sequence[CSP]) -> Mapping[str, Any]:
     """The settings that a network likes on such problems."""
-    return card.soft_search if card.soft_search and any(csp.soft_weight for csp in problems) else card.search
+    liked: Mapping[str, Any] = getattr(card, section(problems))
+    return liked or card.search
+
+
+def _as_number(chance: bool | float | str) -> float | str:
+    return float(chance) if isinstance(chance, bool) else chance
 
 
 def _check_signature(csp: CSP, card: Card) -> None:

@@ -149,7 +149,7 @@ def test_every_option_arrives(cli: Cli, settings: dict[str, Any], tmp_path: Path
     cli(
         *("solve", graph, "--family", "coloring", "--format", "dimacs_col", "--colors", 6, "--network", "any", "--pool", 3),
         *("--iterations", 9, "--time-limit", 2.5, "--p", "0.5..0.9", "--temperature", "0.5->0.1", "--select", "conflicts"),
-        *("--redraw", "--decode", "greedy", "--restart", 7, "--depth", 2, "--seed", 11, "--quiet"),
+        *("--redraw", 1, "--decode", "greedy", "--restart", 7, "--depth", 2, "--seed", 11, "--quiet"),
     )
     (csp,) = settings.pop("problems")
     assert (csp.family, csp.n, csp.m) == ("coloring", 3, 6)
@@ -161,7 +161,7 @@ def test_every_option_arrives(cli: Cli, settings: dict[str, Any], tmp_path: Path
         "p": "0.5..0.9",
         "temperature": "0.5->0.1",
         "select": "conflicts",
-        "redraw": True,
+        "redraw": "1",
         "decode": "greedy",
         "restart": 7,
         "depth": 2,

@@ -47,3 +47,11 @@ def test_scopes_of_different_sizes_live_together() -> None:
 def test_scopes_are_taken_without_records() -> None:
     scopes = torch.tensor([[4, 0, 1], [3, 1, 2]])
     assert AllDifferent.of(scopes).records() == [{"kind": "all_different", "scope": scope} for scope in scopes.tolist()]
+
+
+def test_tight_where_every_value_is_needed() -> None:
+    kind = AllDifferent.from_records([{"scope": [0, 1, 2]}, {"scope": [0, 1]}])
+    domain = torch.tensor([[True, True, True], [True, True, True], [True, True, True]])
+    assert kind.tight(domain).tolist() == [True, False]
+    domain[:2, 2] = False
+    assert kind.tight(domain).tolist() == [True, True]

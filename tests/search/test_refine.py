@@ -393,11 +393,11 @@ def test_redrawing_hides_the_present_values_of_what_is_updated(redraw: bool) -> 
     """The network then sees what it saw in training: random values where it is to decide, the present ones elsewhere."""
     csp = impossible(n=60, m=3)
     network = ScriptedNetwork(lambda csp, values, subset, _: 50 * csp.one_hot(torch.zeros_like(values)))  # always says 0
-    run([csp], network, iterations=6, p=Fixed(1.0), redraw=redraw)
+    run([csp], network, iterations=6, p=Fixed(1.0), redraw=Fixed(float(redraw)))
     for _, seen, _, _ in network.calls[1:]:
         assert bool((seen == 0).all()) != redraw
     network.calls.clear()
-    run([csp], network, iterations=1, p=Fixed(0.5), redraw=redraw, seed=3)
+    run([csp], network, iterations=1, p=Fixed(0.5), redraw=Fixed(float(redraw)), seed=3)
     (_, seen, subset, _) = network.calls[0]
     start = csp.random_values(1, torch.Generator().manual_seed(3))
     assert torch.equal(seen[~subset], start[~subset])

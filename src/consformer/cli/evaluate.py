@@ -29,7 +29,7 @@ def evaluate(
     p: Annotated[str | None, typer.Option(help="Share of variables updated in an iteration, as for solve. Default: the network's.")] = None,
     temperature: Annotated[str | None, typer.Option(help="Sampling temperature, as for solve. Default: the network's.")] = None,
     select: Annotated[str | None, typer.Option(help="Which variables are updated, as for solve. Default: the network's.")] = None,
-    redraw: Annotated[bool | None, typer.Option("--redraw/--no-redraw", help="As for solve. Default: the network's.")] = None,
+    redraw: Annotated[str | None, typer.Option(help="Chance of redrawing, as for solve. Default: the network's.")] = None,
     decode: Annotated[str | None, typer.Option(help="How values are taken: sample or greedy. Default: the network's.")] = None,
     restart: Annotated[int | None, typer.Option(help="When candidates without progress start anew, as for solve.")] = None,
     depth: Annotated[int | None, typer.Option(min=1, help="How often the layers are gone through, as for solve.")] = None,

@@ -47,11 +47,10 @@ def solve(
         ),
     ] = None,
     redraw: Annotated[
-        bool | None,
+        str | None,
         typer.Option(
-            "--redraw/--no-redraw",
-            help="Whether the network sees random values of the variables it updates, as in training, or their present ones. "
-            "Default: the network's.",
+            help="Chance (or a schedule, as for --p) that the network sees random values of the variables it updates, as in training, "
+            "not their present ones. Default: the network's.",
         ),
     ] = None,
     decode: Annotated[str | None, typer.Option(help="How values are taken: sample or greedy. Default: the network's.")] = None,

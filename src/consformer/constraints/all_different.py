@@ -34,12 +34,17 @@ class AllDifferent(Constraint):
 
     def penalty(self, probs: Tensor, domain: Tensor) -> Tensor:
         counts = self._counts(probs)  # [K,G,m]
-        offered = segment_sum(domain[self.members].to(counts.dtype), self.group, len(self)) > 0  # [G,m] some variable may take it
-        exact = offered.sum(-1) == self.sizes  # m = n: every value is needed exactly once
         off_by = (1 - counts).abs()
-        once = (off_by * offered).sum(-1)
+        once = (off_by * self._offered(domain)).sum(-1)
         at_most_once = (torch.relu(counts - 1) + counts * off_by).sum(-1)
-        return torch.where(exact, once, at_most_once)
+        return torch.where(self.tight(domain), once, at_most_once)
+
+    def tight(self, domain: Tensor) -> Tensor:
+        return self._offered(domain).sum(-1) == self.sizes  # m = n: every value is needed exactly once
+
+    def _offered(self, domain: Tensor) -> Tensor:
+        """[G,m] whether some variable of the scope may take the value."""
+        return segment_sum(domain[self.members].float(), self.group, len(self)) > 0
 
     def expected(self, probs: Tensor, domain: Tensor) -> Tensor:
         rows = by_variable(probs).index_select(0, self.members)

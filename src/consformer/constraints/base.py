@@ -110,6 +110,10 @@ class Constraint(ABC):
         """Expected violation when every variable is drawn independently: probs [K,n,m] -> [K,G]; exact where that is cheap."""
         return self.penalty(probs, domain)
 
+    def tight(self, domain: Tensor) -> Tensor:
+        """Whether a constraint leaves no value unused, so that one wrong value forces another: domain [n,m] -> [G] bool."""
+        return torch.zeros(len(self), dtype=torch.bool)
+
     def pairs(self) -> Tensor:
         """Which variables are tied together, [2,E], both directions, no loops; by default the clique of each scope."""
         sizes = self.sizes

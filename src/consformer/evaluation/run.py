@@ -38,7 +38,7 @@ class Limits:
     p: str | None = None
     temperature: str | None = None
     select: str | None = None
-    redraw: bool | None = None
+    redraw: str | None = None
     decode: str | None = None
     restart: int | None = None
     depth: int | None = None

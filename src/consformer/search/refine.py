@@ -33,7 +33,7 @@ class SearchSettings:
     p: Schedule = field(default_factory=lambda: Fixed(0.8))
     temperature: Schedule = field(default_factory=lambda: Fixed(0.25))
     select: str = "uniform"
-    redraw: bool = False  # show the network random values of the variables it is to update, as in training, not their present ones
+    redraw: Schedule = field(default_factory=lambda: Fixed(0.0))  # chance that a candidate's values are redrawn, see `_seen`
     decode: str = "sample"
     restart: int | None = None  # a candidate without progress for so many iterations starts anew (see `Batch.restart`)
     seed: int = 0
@@ -111,11 +111,20 @@ class Refinement:
         p, temperature = settings.p(moment), settings.temperature(moment)
         with _threads(batch.values.numel() * csp.m):
             subset = self.select(csp, batch.values, p, generator)
-            seen = torch.where(subset, csp.random_values(settings.pool, generator), batch.values) if settings.redraw else batch.values
-            logits = self.network(csp, seen, subset, temperature)
+            logits = self.network(csp, self._seen(batch, subset, settings.redraw(moment)), subset, temperature)
             batch.values = torch.where(subset, self.decode(logits, generator), batch.values)
             batch.age += 1
             batch.judge()
+
+    def _seen(self, batch: Batch, subset: Tensor, chance: Tensor) -> Tensor:
+        """The values that the network is shown: of the variables it is to update the present ones, or, with this chance [K,I], random
+        ones as in training.
+        """
+        if not bool(chance.any()):
+            return batch.values
+        chosen = torch.rand(chance.shape, generator=self.generator) < chance
+        hidden = subset & chosen[:, batch.csp.instance]
+        return torch.where(hidden, batch.csp.random_values(len(batch.values), self.generator), batch.values)
 
     def _progress(self, batch: Batch) -> Tensor:
         """[instances] how much of the run is over, by iterations or by time, whichever is further."""

@@ -130,6 +130,8 @@ def _parse_one(short: str) -> tuple[Schedule, list[float]] | None:
         return Fixed(value), [value]
     if match := re.fullmatch(rf"{_NUMBER}(\.\.|->){_NUMBER}", short):
         first, second = float(match[1]), float(match[3])
+        if match[2] == "->" and not (first and second):  # no geometric way leads to or from 0
+            return None
         return (Drawn if match[2] == ".." else Annealed)(first, second), [first, second]
     if match := re.fullmatch(rf"{_NUMBER}\^{_NUMBER}/([1-9]\d{{0,8}})", short):
         value, hot = float(match[1]), float(match[2])

@@ -43,6 +43,8 @@ class Card:
     """defaults of `solve` with this network"""
     soft_search: Mapping[str, Any] = field(default_factory=dict)
     """the same for problems with soft constraints, where it differs"""
+    tight_search: Mapping[str, Any] = field(default_factory=dict)
+    """the same for problems with constraints that leave no value unused, where it differs"""
     parameters: int = 0
 
 
@@ -165,7 +167,7 @@ _LISTS = ("families", "constraints")
 _CARD_TYPES: Mapping[str, type] = {
     **dict.fromkeys(("name", "architecture"), str),
     **dict.fromkeys(_LISTS, list),
-    **dict.fromkeys(("config", "recipe", "training", "results", "search", "soft_search"), dict),
+    **dict.fromkeys(("config", "recipe", "training", "results", "search", "soft_search", "tight_search"), dict),
     "parameters": int,
 }
 

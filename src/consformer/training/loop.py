@@ -33,7 +33,7 @@ from consformer.search.schedule import parse_schedule
 from consformer.search.select import uniform
 from consformer.training.checkpoint import WEIGHT, Card, load_network, read_tensors, save_network, write_tensors
 from consformer.training.loss import loss
-from consformer.training.recipe import Recipe, Task
+from consformer.training.recipe import Recipe, Task, section
 
 T = TypeVar("T")
 
@@ -238,14 +238,13 @@ class Trainer:
             problems = datasets.load(chosen.family, chosen.count, _VALIDATION_SEED + index, chosen.params)
             for csp in problems:
                 network.check_fit(csp)
-            optimising = any(csp.soft_weight for csp in problems)
-            search = (self.recipe.soft_search if optimising else None) or self.recipe.search
+            search = getattr(self.recipe, section(problems)) or self.recipe.search
             settings = SearchSettings(
                 iterations=chosen.iterations,
                 p=parse_schedule(search.p),
                 temperature=parse_schedule(search.temperature),
                 select=search.select,
-                redraw=search.redraw,
+                redraw=parse_schedule(search.redraw, low=0.0),
                 decode=search.decode,
                 restart=search.restart,
                 seed=index,
@@ -257,7 +256,7 @@ class Trainer:
             total = torch.tensor([sum(_score(csp, found.values) for csp, found in pairs if found is not None)], dtype=torch.float64)
             if self.world > 1:
                 dist.all_reduce(total)
-            metric = WEIGHT if optimising else ""
+            metric = WEIGHT if any(csp.soft_weight for csp in problems) else ""
             self.solved[f"{chosen.family}/{index}{metric}"] = float(total) / len(problems)
         if self.solved and (self.best is None or self._mean(self.solved) > self._mean(self.best.solved)):
             self.best = Best(self.step, self.solved, {name: tensor.detach().clone() for name, tensor in network.state_dict().items()})
@@ -381,6 +380,7 @@ class Trainer:
             results={"validation": self.solved if best is None else best.solved},
             search=self.recipe.to_dict()["search"],
             soft_search=self.recipe.to_dict()["soft_search"] or {},
+            tight_search=self.recipe.to_dict()["tight_search"] or {},
         )
 
     @property

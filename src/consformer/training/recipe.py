@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from importlib import resources
 from math import inf
@@ -15,6 +15,7 @@ from typing import Any, Literal
 import torch
 
 from consformer import families
+from consformer.csp import CSP
 from consformer.errors import ConsformerError, RecipeError, UnknownNameError
 from consformer.networks import Network
 from consformer.search.decode import DECODERS
@@ -116,8 +117,8 @@ class SearchDefaults:
     p: str = "0.8"
     temperature: str = "0.25"
     select: str = "uniform"
-    redraw: bool = False
-    """show the network random values of the variables it is to update, as in training, not their present ones"""
+    redraw: str = "0"
+    """chance that the network is shown random values of the variables it is to update, as in training, not their present ones"""
     decode: str = "sample"
     restart: int | None = None
     depth: int | None = None
@@ -126,6 +127,7 @@ class SearchDefaults:
     def __post_init__(self) -> None:
         parse_schedule(self.p, high=1.0, what="p")
         parse_schedule(self.temperature, low=COLDEST, what="temperature")
+        parse_schedule(self.redraw, low=0.0, high=1.0, what="redraw")
         _require(self.select in SELECTORS, f"select must be {' or '.join(SELECTORS)}, not {self.select!r}")
         _require(self.decode in DECODERS, f"decode must be {' or '.join(DECODERS)}, not {self.decode!r}")
         _require(self.restart is None or self.restart >= 1, "restart must be at least 1")
@@ -148,6 +150,8 @@ class Recipe:
     search: SearchDefaults = field(default_factory=SearchDefaults)
     soft_search: SearchDefaults | None = None
     """the same for problems with soft constraints, where something is to be optimised; none: as for all others"""
+    tight_search: SearchDefaults | None = None
+    """the same for problems with constraints that leave no value unused, as in Sudoku; none: as for all others"""
     validate_every: int = 250
     """steps between validations"""
     checkpoint_every: int = 250
@@ -169,6 +173,13 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def section(problems: Sequence[CSP]) -> Literal["search", "soft_search", "tight_search"]:
+    """Which search settings of a recipe or a network file such problems want, if it has them."""
+    if any(csp.soft_weight for csp in problems):
+        return "soft_search"
+    return "tight_search" if any(csp.tight for csp in problems) else "search"
 
 
 def recipe_names() -> list[str]:
