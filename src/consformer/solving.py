@@ -9,7 +9,8 @@ from typing import Any, TypedDict, Unpack, overload
 
 import torch
 
-from consformer.constraints.base import is_number, is_whole
+from consformer.constraints.base import Constraint, is_number, is_whole
+from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.errors import CheckpointError, ConsformerError, UnknownNameError
 from consformer.modeling import Model
@@ -22,7 +23,8 @@ from consformer.search.select import SELECTORS
 from consformer.training.checkpoint import Card, load_network
 from consformer.training.recipe import section
 
-DEFAULT_NETWORK = "any"
+AUTOMATIC = "auto"  # the name of no network: `choose` finds one
+GENERAL = "any"
 DEFAULT_SECONDS = 10.0
 _DEFAULTS: dict[str, Any] = {
     "p": "0.8",
@@ -52,9 +54,10 @@ class Run:
     'solved'
     """
 
-    def __init__(self, problems: Sequence[Problem], network: Network, name: str, settings: SearchSettings) -> None:
-        self.models = [problem if isinstance(problem, Model) else None for problem in problems]
-        self.problems = [_compiled(problem) for problem in problems]
+    def __init__(
+        self, problems: Sequence[CSP], models: Sequence[Model | None], network: Network, name: str, settings: SearchSettings
+    ) -> None:
+        self.problems, self.models = problems, models
         for csp in self.problems:
             network.check_fit(csp)
         self.network_name = name
@@ -84,7 +87,7 @@ class Run:
 def refine(
     problems: Sequence[Problem],
     *,
-    network: str | Path | Network = DEFAULT_NETWORK,
+    network: str | Path | Network = AUTOMATIC,
     iterations: int | None = None,
     time_limit: float | None = None,
     pool: int = 1,
@@ -98,8 +101,9 @@ def refine(
     seed: int = 0,
 ) -> Run:
     """Prepare to solve problems together; nothing happens until the `Run` is iterated over. Settings as for `solve`."""
-    model, card = (network, None) if isinstance(network, Network) else _load(str(network))
     compiled = [_compiled(problem) for problem in problems]
+    network = choose(compiled) if network == AUTOMATIC else network
+    model, card = (network, None) if isinstance(network, Network) else _load(str(network))
     defaults = _DEFAULTS | dict(_liked(card, compiled) if card else {})
     select = defaults["select"] if select is None else select
     decode = defaults["decode"] if decode is None else decode
@@ -127,7 +131,8 @@ def refine(
         restart=restart,
         seed=seed,
     )
-    run = Run(problems, model.with_depth(depth), card.name if card else type(model).__name__, settings)
+    models = [problem if isinstance(problem, Model) else None for problem in problems]
+    run = Run(compiled, models, model.with_depth(depth), card.name if card else type(model).__name__, settings)
     if card is not None and not model.universal:
         for csp in run.problems:
             _check_signature(csp, card)
@@ -158,12 +163,13 @@ def solve(problem: Sequence[Problem], **settings: Unpack[Settings]) -> list[Resu
 def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) -> Result | list[Result]:
     """Solve one problem, or many together.
 
-    Settings: `network` (name of a shipped one, a file, or a network), `iterations` (per problem) and `time_limit` (seconds, for the
-    whole call; 10 when neither is given), `pool` (candidates refined side by side), `p` (share of variables updated) and `temperature`,
-    each a number or a schedule such as "0.25^1/25", `select` ("uniform", or "conflicts": all variables in conflict, too), `redraw`
-    (chance that the network is not shown the present values of the variables it updates), `decode` ("sample" or "greedy"), `restart` (stale
-    candidates start anew after so many iterations), `depth` (how often the network goes through its layers), `seed`. What is not
-    given is as the network likes it. Ctrl-C gives what was found until then, and `result.effort.interrupted` tells so.
+    Settings: `network` (name of a shipped one, a file, or a network; "auto": the shipped one that suits the problem), `iterations` (per
+    problem) and `time_limit` (seconds, for the whole call; 10 when neither is given), `pool` (candidates refined side by side), `p` (share
+    of variables updated) and `temperature`, each a number or a schedule such as "0.25^1/25", `select` ("uniform", or "conflicts": all
+    variables in conflict, too), `redraw` (chance that the network is not shown the present values of the variables it updates), `decode`
+    ("sample" or "greedy"), `restart` (stale candidates start anew after so many iterations), `depth` (how often the network goes through
+    its layers), `seed`. What is not given is as the network likes it. Ctrl-C gives what was found until then, and
+    `result.effort.interrupted` tells so.
 
     >>> from consformer import Model, all_different, solve
     >>> model = Model()
@@ -188,6 +194,24 @@ def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) ->
     return results[0] if single else results
 
 
+def choose(problems: Sequence[CSP]) -> str:
+    """The shipped network for such problems, by what they are made of: `maxcut` where all there is are soft differences between two
+    values, else `any`.
+
+    >>> from consformer import Model, all_different
+    >>> model = Model()
+    >>> model.add(all_different(model.variables(3, values="abc")))
+    >>> choose([model.compile()])
+    'any'
+    """
+    cuts = all(csp.m == 2 and csp.constraints and all(_is_cut(constraint) for constraint in csp.constraints) for csp in problems)
+    return "maxcut" if problems and cuts else GENERAL
+
+
+def _is_cut(constraint: Constraint) -> bool:
+    return isinstance(constraint, NotEqual) and bool(constraint.soft.all())
+
+
 def _liked(card: Card, problems: Sequence[CSP]) -> Mapping[str, Any]:
     """The settings that a network likes on such problems."""
     liked: Mapping[str, Any] = getattr(card, section(problems))
@@ -204,7 +228,7 @@ def _check_signature(csp: CSP, card: Card) -> None:
     if csp.family not in card.families and (csp.family != "csp" or not kinds <= set(card.constraints)):
         raise CheckpointError(
             f"network {card.name} was trained on {', '.join(card.families)} ({', '.join(card.constraints)}) and knows nothing else; "
-            f"this is a {csp.family} problem ({', '.join(sorted(kinds))}): use the network {DEFAULT_NETWORK!r}, which takes any"
+            f"this is a {csp.family} problem ({', '.join(sorted(kinds))}): use the network {GENERAL!r}, which takes any"
         )
 
 

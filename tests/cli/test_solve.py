@@ -173,7 +173,7 @@ def test_what_is_asked_for_by_default(cli: Cli, settings: dict[str, Any], board:
     cli("solve", board)
     settings.pop("problems")
     nothing = dict.fromkeys(["iterations", "time_limit", "p", "temperature", "select", "redraw", "decode", "restart", "depth"])
-    assert settings == {"network": "any", "pool": 1, "seed": 0, **nothing}
+    assert settings == {"network": "auto", "pool": 1, "seed": 0, **nothing}
 
 
 def test_a_graph_as_another_family(cli: Cli, settings: dict[str, Any], tmp_path: Path) -> None:

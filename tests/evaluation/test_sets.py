@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from consformer import families
-from consformer.errors import InputError, UnknownNameError
+from consformer.errors import ConsformerError, InputError, UnknownNameError
 from consformer.evaluation.sets import describe, load_set, read_best_known, set_names
 from tests.cli.running import clique
 
@@ -50,6 +50,20 @@ def test_best_known_objectives(tmp_path: Path) -> None:
     (tmp_path / "G1.txt").write_text("3 2\n1 2 1\n2 3 1\n")
     (tmp_path / "known.csv").write_text("instance,n,recommended\nG1,3,2\n")
     assert load_set(str(tmp_path), best_known=tmp_path / "known.csv").best == (2.0,)
+
+
+def test_a_choice_by_the_table(tmp_path: Path) -> None:
+    for name in ("G1", "G2", "G3"):
+        (tmp_path / f"{name}.txt").write_text("3 2\n1 2 1\n2 3 1\n")
+    table = tmp_path / "known.csv"
+    table.write_text("instance,weights,recommended\nG1,+1,2\nG2,+-1,2\n")
+    assert load_set(str(tmp_path), best_known=table, where="weights=+1").labels == ("G1",)
+    with pytest.raises(InputError, match="there is no file in this folder that was asked for"):
+        load_set(str(tmp_path), best_known=table, where="weights=7")
+    with pytest.raises(UnknownNameError, match="did you mean 'weights'"):
+        load_set(str(tmp_path), best_known=table, where="weight=+1")
+    with pytest.raises(ConsformerError, match="needs the table"):
+        load_set(str(tmp_path), where="weights=+1")
 
 
 def test_mistakes(tmp_path: Path) -> None:

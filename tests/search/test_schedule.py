@@ -41,7 +41,25 @@ def test_grammar(text: str | float, schedule: Schedule) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "warm", "0.5-0.1", "0.5..", "..0.5", "0.25^1", "0.25^1/0", "0.25^1/2.5", "-0.5", "nan", "inf", "1/25", "0.2 0.3x", "0.8|", "|", "0->1", "0.5->0"],
+    [
+        "",
+        "warm",
+        "0.5-0.1",
+        "0.5..",
+        "..0.5",
+        "0.25^1",
+        "0.25^1/0",
+        "0.25^1/2.5",
+        "-0.5",
+        "nan",
+        "inf",
+        "1/25",
+        "0.2 0.3x",
+        "0.8|",
+        "|",
+        "0->1",
+        "0.5->0",
+    ],
 )
 def test_what_is_not_understood(text: str) -> None:
     with pytest.raises(ConsformerError, match=r"temperature .* is not understood; it can be 0.25"):

@@ -49,6 +49,9 @@ def evaluate(
         Path | None,
         typer.Option(help="csv file with a column `instance` and one of `recommended`, `ub`: best objectives, or numbers of colours."),
     ] = None,
+    where: Annotated[
+        str | None, typer.Option(metavar="COLUMN=ENTRY", help="Only the files with this entry in the table of --best-known.")
+    ] = None,
     family: FamilyOption = None,
     format: FormatOption = None,
     colors: ColorsOption = None,
@@ -67,7 +70,7 @@ def evaluate(
     [bold]Examples[/]
       consformer evaluate any sudoku --count 200 --iterations 200
       consformer evaluate any coloring-5-50 --cpsat 10 -o c5.jsonl --plot c5.png
-      consformer evaluate any gset/graphs --best-known gset/best_known.csv
+      consformer evaluate maxcut gset/graphs --best-known gset/best_known.csv --where weights=+1 --time-limit 180
     """
     from consformer.errors import ConsformerError
     from consformer.evaluation import Evaluation, Limits, Rival, load_set, set_names
@@ -89,7 +92,7 @@ def evaluate(
     keep_freed_memory()
     options = {key: value for key, value in (("family", family), ("format", format), ("colors", colors)) if value is not None}
     with busy(f"preparing {problems}"):
-        chosen = load_set(problems, count=count, best_known=best_known, **options)
+        chosen = load_set(problems, count=count, best_known=best_known, where=where, **options)
     if iterations is None and time_limit is None:
         iterations, time_limit = chosen.iterations, chosen.seconds
         time_limit = 10.0 if iterations is None and time_limit is None else time_limit

@@ -30,7 +30,9 @@ def solve(
     family: FamilyOption = None,
     format: FormatOption = None,
     colors: ColorsOption = None,
-    network: Annotated[str, typer.Option(help="A shipped network (see `consformer models`) or a .safetensors file.")] = "any",
+    network: Annotated[
+        str, typer.Option(help="A shipped network (see `consformer models`) or a .safetensors file; auto: the shipped one that suits.")
+    ] = "auto",
     pool: Annotated[int, typer.Option(help="Candidates of each problem, refined side by side.")] = 1,
     iterations: Annotated[int | None, typer.Option(help="Most iterations for each problem.")] = None,
     time_limit: Annotated[

@@ -14,7 +14,7 @@ import numpy as np
 
 from consformer import datasets, formats
 from consformer.csp import CSP
-from consformer.errors import InputError, UnknownNameError
+from consformer.errors import ConsformerError, InputError, UnknownNameError
 
 BEST_COLUMNS = ("recommended", "ub")  # where a table of best known values has them, first match
 
@@ -57,11 +57,14 @@ def describe(name: str) -> str:
     return str(_described()[name]["description"])
 
 
-def load_set(name_or_path: str, *, count: int | None = None, best_known: Path | None = None, **options: Any) -> ProblemSet:
+def load_set(
+    name_or_path: str, *, count: int | None = None, best_known: Path | None = None, where: str | None = None, **options: Any
+) -> ProblemSet:
     """A named set, or the problems of a file or of all files in a folder; of `count` problems where that is fewer.
 
     `best_known` is a csv file with the columns `instance` and one of `BEST_COLUMNS`: the objective of an optimisation problem, or the
-    number of colours of a graph that is to be coloured. `options` go to the reader (`family="coloring"`, say).
+    number of colours of a graph that is to be coloured. `where` ("weights=+1", say) takes only the instances that have this entry in
+    it. `options` go to the reader (`family="coloring"`, say).
 
     >>> load_set("sudoku", count=3).problems[0].n
     81
@@ -71,19 +74,25 @@ def load_set(name_or_path: str, *, count: int | None = None, best_known: Path | 
     path = Path(name_or_path)
     if not path.exists():
         raise UnknownNameError("set, file or folder", name_or_path, set_names())
-    found = _read(path, {} if best_known is None else read_best_known(best_known), options)
+    if where is not None and best_known is None:
+        raise ConsformerError("a choice by `where` needs the table of best known values that it is about")
+    known = {} if best_known is None else read_best_known(best_known, where)
+    found = _read(path, known, options, only_known=where is not None)
     return found if count is None else found.sample(count, seed=0)
 
 
-def read_best_known(path: Path) -> dict[str, float]:
-    """The best known value of each instance from a csv file."""
+def read_best_known(path: Path, where: str | None = None) -> dict[str, float]:
+    """The best known value of each instance from a csv file, or of those with this entry ("column=entry")."""
+    chosen, _, entry = (where or "").partition("=")
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = csv.DictReader(file)
             column = next((name for name in BEST_COLUMNS if name in (rows.fieldnames or ())), None)
             if column is None or "instance" not in (rows.fieldnames or ()):
                 raise InputError(f"needs a column 'instance' and one of {', '.join(BEST_COLUMNS)}", source=path)
-            return {row["instance"]: float(row[column]) for row in rows if row[column]}
+            if chosen and chosen not in (rows.fieldnames or ()):
+                raise UnknownNameError(f"column of {path}", chosen, rows.fieldnames or ())
+            return {row["instance"]: float(row[column]) for row in rows if row[column] and (not chosen or row[chosen] == entry)}
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise InputError(f"cannot be read as a table of best known values: {error}", source=path) from error
 
@@ -105,10 +114,11 @@ def _drawn(name: str, described: Mapping[str, Any], count: int | None) -> Proble
     )
 
 
-def _read(path: Path, best_known: Mapping[str, float], options: Mapping[str, Any]) -> ProblemSet:
+def _read(path: Path, best_known: Mapping[str, float], options: Mapping[str, Any], only_known: bool) -> ProblemSet:
     files = sorted(file for file in path.iterdir() if file.suffix != ".csv" and file.is_file()) if path.is_dir() else [path]
+    files = [file for file in files if not only_known or file.stem in best_known]
     if not files:
-        raise InputError("there is no file in this folder", source=path)
+        raise InputError("there is no file in this folder" + (" that was asked for" if only_known else ""), source=path)
     problems: list[CSP] = []
     labels: list[str] = []
     best: list[float | None] = []
