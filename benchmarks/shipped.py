@@ -1,89 +1,120 @@
-"""What the shipped network reaches on fresh instances, and, with --write, puts the figures into its file.
+"""What the shipped networks reach: from the records of `consformer evaluate` into the files of the networks and the README's table.
 
-python benchmarks/shipped.py [--network NAME_OR_FILE] [--quick] [--write]
+consformer evaluate any sudoku -o benchmarks/results/any-sudoku.jsonl
+python benchmarks/shipped.py [--write]
 
-The instances come from seeds that neither training nor validation uses. Which graphs can be coloured at all is decided by CP-SAT.
+Reads all records in `benchmarks/results`, prints the table, and with --write puts every figure into the file of its network and the table
+into the README. Records of weights or settings that are not the shipped ones are refused. COMMANDS below made the records.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from dataclasses import replace
-from datetime import UTC, datetime
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from consformer import datasets
-from consformer.baselines.cpsat import solve_cpsat
-from consformer.csp import CSP
-from consformer.evaluation import interval
-from consformer.machine import commit
-from consformer.memory import keep_freed_memory
-from consformer.solving import solve
-from consformer.training.checkpoint import load_network, save_network
+from consformer.evaluation.run import Row, fingerprint, read_record
+from consformer.evaluation.summary import Summary
+from consformer.training.checkpoint import load_network, network_names, save_network
 
-TEST_SEED = 20_261_115
+ROOT = Path(__file__).parents[1]
+RECORDS = ROOT / "benchmarks/results"
+BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 
 
-def measure(network: str, problems: list[CSP], iterations: int) -> tuple[list[bool], float]:
-    """Who was solved (by the checker's word), and the seconds it took for all together."""
-    start = time.perf_counter()
-    results = solve(problems, network=network, iterations=iterations)
-    return [result.solved for result in results], time.perf_counter() - start
+@dataclass(frozen=True)
+class Line:
+    """A line of the table: a set, how it is called, and what the paper reached."""
+
+    set: str
+    title: str
+    paper: str
+    options: str = ""  # of `consformer evaluate`, beyond the network and the set
 
 
-def colourable(problems: list[CSP], seconds: float) -> list[bool]:
-    return [solve_cpsat(problem, time_limit=seconds, workers=2).status == "solved" for problem in problems]
+RIVAL = "--cpsat 10"
+GSET = "--best-known gset/best_known.csv --where weights=+1 --time-limit 180 --jobs 2"
+LINES = [
+    Line("sudoku", "Sudoku, 31–42 givens", "100 %"),
+    Line("rrn_style.csv", "Sudoku, 17–34 givens (RRN)", "65.9 %, 85.7 % in 10,000 iterations", "--count 1000 --iterations 2000"),
+    Line("coloring-5-50", "colouring-5, 50 vertices", "0.975 of CP-SAT's", RIVAL),
+    Line("coloring-5-100", "colouring-5, 100 vertices", "0.83 of CP-SAT's; pool of 100: 0.97", RIVAL),
+    Line("coloring-10-100", "colouring-10, 100 vertices", "1.00 of CP-SAT's", RIVAL),
+    Line("coloring-10-200", "colouring-10, 200 vertices", "1.16 of CP-SAT's; pool of 50: 1.46", RIVAL),
+    Line("nurse-10", "rosters of 10 days", "100 %", RIVAL),
+    Line("nurse-20", "rosters of 20 days", "100 %", RIVAL),
+    Line("nurse-60", "rosters of 60 days", "–", RIVAL),
+    Line("graphs", "MAXCUT, Gset, weights 1", "gap 0.31 / 0.34 / 0.43 / 1.27 %", GSET),
+    Line("gecode_16x16.txt", "Sudoku 16×16 (Gecode)", "–", "--time-limit 60 --cpsat 60"),
+    Line("qcp", "Latin squares (qcp, qwh)", "–", "--time-limit 60 --cpsat 60"),
+    Line("dimacs_col", "DIMACS graphs at best known k", "–", "--best-known dimacs_col/best_known.csv --time-limit 60 --cpsat 60"),
+]
+
+
+def command(network: str, line: Line) -> str:
+    return " ".join(["consformer evaluate", network, line.set, line.options]).strip()
+
+
+def measured(line: Line, header: dict[str, Any], rows: list[Row]) -> dict[str, Any]:
+    """A figure as it is kept in the file of a network."""
+    limits = header["limits"]
+    summary = Summary(rows, timed=limits["seconds"] is not None)
+    total, rival = summary.total, summary.cpsat()
+    gaps = [f"{gap:.2f}" for _, _, gap in summary.gaps()]
+    return {
+        "set": line.title,
+        "limit": f"{limits['seconds']:g} s" if limits["seconds"] is not None else f"{limits['iterations']:,} iterations",
+        "solved": total.solved,
+        "count": total.count,
+        "result": f"gap {' / '.join(gaps)} %" if gaps else str(total),
+        "cpsat": None if rival is None else f"{rival.solved} in {header['cpsat']:g} s",
+        "ratio": None if rival is None or gaps or not rival.solved else f"{total.solved / rival.solved:.3f}",
+        "paper": line.paper,
+        "command": command(header["network"], line),
+        **{key: header[key] for key in ("date", "commit", "machine")},
+    }
+
+
+def table(figures: dict[str, list[dict[str, Any]]]) -> str:
+    """Markdown: a line per set and network."""
+    head = "| set | network | limit | solved, 95 % interval | CP-SAT | ratio | paper |\n|---|---|---|---|---|---|---|\n"
+    order = {line.title: index for index, line in enumerate(LINES)}
+    rows = sorted(((row, name) for name, found in figures.items() for row in found), key=lambda pair: (order[pair[0]["set"]], pair[1]))
+    return head + "".join(markdown(name, row) + "\n" for row, name in rows)
+
+
+def markdown(network: str, row: dict[str, Any]) -> str:
+    cells = [row["set"], f"`{network}`", row["limit"], row["result"], row["cpsat"] or "–", row["ratio"] or "–", row["paper"]]
+    return "| " + " | ".join(cells) + " |"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--network", default="any")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the instances")
-    parser.add_argument("--write", action="store_true", help="put the figures into the shipped network's file")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="put the figures into the networks' files and into the README")
     options = parser.parse_args()
-    keep_freed_memory()
-    network, card = load_network(options.network)
-    scale = 10 if options.quick else 1
-    boards: dict[str, Any] = {"box": 3}
-    unique = boards | {"unique": True}
-    sets: list[tuple[str, str, int, dict[str, Any], int]] = [
-        ("Sudoku, 31-42 random givens", "sudoku", 500, boards | {"givens": [31, 42]}, 200),
-        ("Sudoku, 31-42 givens, one solution", "sudoku", 500, unique | {"givens": [31, 42]}, 200),
-        ("Sudoku, 24-30 givens, one solution", "sudoku", 200, unique | {"givens": [24, 30]}, 200),
-        ("colouring-5, 50 vertices, the colourable ones", "coloring", 200, {"vertices": [50, 50], "colors": [5, 5]}, 500),
-        ("colouring-5, 100 vertices, the colourable ones", "coloring", 100, {"vertices": [100, 100], "colors": [5, 5]}, 500),
-        ("colouring-10, 100 vertices, the colourable ones", "coloring", 50, {"vertices": [100, 100], "colors": [10, 10]}, 500),
-    ]
-    rows = []
-    for offset, (name, family, count, params, iterations) in enumerate(sets):
-        problems = datasets.load(family, count // scale, TEST_SEED + offset, params)
-        solved, seconds = measure(options.network, problems, iterations)
-        if family == "coloring":
-            possible = [a or b for a, b in zip(solved, colourable(problems, 10.0), strict=True)]
-            solved = [found for found, known in zip(solved, possible, strict=True) if known]
-        low, high = interval(sum(solved), len(solved))
-        share = f"{100 * sum(solved) / max(1, len(solved)):.1f} %"
-        bounds = f"[{100 * low:.1f}, {100 * high:.1f}]"
-        print(f"{name}: {sum(solved)} of {len(solved)} = {share} {bounds} in {iterations} iterations, {seconds:.0f} s in all", flush=True)
-        rows.append(
-            {
-                "set": name,
-                "solved": sum(solved),
-                "count": len(solved),
-                "share": share,
-                "interval": [round(low, 4), round(high, 4)],
-                "iterations": iterations,
-                "command": "python benchmarks/shipped.py",
-                "date": datetime.now(UTC).date().isoformat(),
-                "commit": commit(),
-            }
-        )
+    lines = {line.set: line for line in LINES}
+    figures: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for path in sorted(RECORDS.glob("*.jsonl")):
+        header, _, rows = read_record(path)
+        name = header["network"]
+        if name not in network_names() or header["weights"] != fingerprint(*load_network(name)):
+            raise SystemExit(f"{path}: is not of the shipped network {name}; evaluate it again, or remove the record")
+        if len(rows) < header["count"]:
+            raise SystemExit(
+                f"{path}: {header['count'] - len(rows)} problems are missing; go on with: {command(name, lines[header['set']])}"
+            )
+        figures[name].append(measured(lines[header["set"]], header, rows))
+    print(table(figures), end="")
     if options.write:
-        path = Path(__file__).parents[1] / "src/consformer/weights" / f"{card.name}.safetensors"
-        save_network(path, network, replace(card, results={**card.results, "measured": rows}))
-        print(f"written to {path.name}")
+        for name, found in figures.items():
+            network, card = load_network(name)
+            path = ROOT / "src/consformer/weights" / f"{name}.safetensors"
+            save_network(path, network, replace(card, results={**card.results, "measured": found}))
+        readme = (ROOT / "README.md").read_text()
+        before, rest = readme.split(BEGIN)
+        (ROOT / "README.md").write_text(before + BEGIN + "\n" + table(figures) + END + rest.split(END)[1])
 
 
 if __name__ == "__main__":

@@ -96,4 +96,4 @@ def test_figures_are_the_measured_ones(name: str) -> None:
     rows = read_card(name).results["measured"]
     assert rows
     for row in rows:
-        assert f"| {row['set']} | {row['iterations']} | {row['solved']} of {row['count']} | {row['share']} |" in README
+        assert f"| {row['set']} | `{name}` | {row['limit']} | {row['result']} |" in README

@@ -24,8 +24,9 @@ MEASURED = {
     "set": "sudoku 31..42",
     "solved": 98,
     "count": 100,
-    "share": "98.0 %",
-    "iterations": 200,
+    "result": "98 of 100 = 98.0 %",
+    "limit": "200 iterations",
+    "cpsat": "100 in 10 s",
     "command": "python benchmarks/shipped.py",
     "date": "2026-01-03",
     "commit": "def456",
@@ -37,6 +38,7 @@ FIGURES: dict[str, Any] = {
     "training": TRAINING,
     "results": {"validation": {"sudoku/0": 0.875, "maxcut/1 weight": 0.9}, "measured": [MEASURED]},
     "search": {"p": "0.9", "temperature": "0.25^1/25"},
+    "soft_search": {"p": "0.2", "temperature": "0.5->0.1"},
 }
 
 
@@ -90,9 +92,10 @@ def test_everything_about_a_network_file(cli: Cli, described: Callable[..., Path
         "  training      2,000 steps, 128,000 samples, 7.5 core-minutes on an abacus, 9 cores, 2026-01-02",
         "  validation    sudoku/0: 87.5 % solved",
         "  validation    maxcut/1: 90.0 % of the weight",
-        "  measured      sudoku 31..42: 98 of 100 (98.0 %) in 200 iterations",
+        "  measured      sudoku 31..42: 98 of 100 = 98.0 % in 200 iterations; CP-SAT 100 in 10 s",
         "                by python benchmarks/shipped.py, 2026-01-03, commit def456",
         "  solves with   p 0.9, temperature 0.25^1/25",
+        "  solves with   p 0.2, temperature 0.5->0.1 on soft constraints",
     ]
     assert json.loads(brace + rest) == {
         "config": gibbs().config_dict(),

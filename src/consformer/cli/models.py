@@ -65,9 +65,10 @@ def _lines(card: Card, in_full: bool) -> Iterator[str]:
     for problems, share in card.results.get("validation", {}).items():
         yield f"validation    {told(problems, share)}"
     for row in card.results.get("measured", []):
-        yield f"measured      {row['set']}: {row['solved']} of {row['count']} ({row['share']}) in {row['iterations']} iterations"
+        yield f"measured      {row['set']}: {row['result']} in {row['limit']}" + (f"; CP-SAT {row['cpsat']}" if row.get("cpsat") else "")
         if in_full:
             yield f"              by {row['command']}, {row['date']}, commit {row['commit']}"
-    search = [f"{setting} {card.search[setting]}" for setting in ("p", "temperature") if setting in card.search]
-    if search:
-        yield f"solves with   {', '.join(search)}"
+    for problems, settings in (("", card.search), (" on tight problems", card.tight_search), (" on soft constraints", card.soft_search)):
+        if settings:
+            told_settings = ", ".join(f"{name} {settings[name]}" for name in ("p", "temperature") if name in settings)
+            yield f"solves with   {told_settings}{problems}"

@@ -21,8 +21,9 @@ from consformer.errors import InputError
 from consformer.evaluation.sets import ProblemSet
 from consformer.machine import commit, machine
 from consformer.memory import keep_freed_memory
+from consformer.networks import Network
 from consformer.solving import solve
-from consformer.training.checkpoint import locate, read_card
+from consformer.training.checkpoint import Card, load_network
 
 TOGETHER = 64  # problems refined together when iterations are what counts
 
@@ -89,9 +90,10 @@ class Evaluation:
     ) -> None:
         self.problems, self.network, self.limits, self.rival, self.jobs = problems, network, limits, rival, jobs
         self.record = record
+        model, card = load_network(network)
         self.header = {
-            "network": read_card(network).name,
-            "weights": hashlib.sha256(locate(network).read_bytes()).hexdigest()[:16],
+            "network": card.name,
+            "weights": fingerprint(model, card),
             "set": problems.name,
             "count": len(problems.problems),
             "limits": asdict(limits),
@@ -167,14 +169,14 @@ class Evaluation:
             record.parent.mkdir(parents=True, exist_ok=True)
             self._note(self.header | {"machine": machine(), "commit": commit(), "date": datetime.now(UTC).date().isoformat()})
             return
-        header, self.rivals, self.rows = _read(record)
+        header, self.rivals, self.rows = read_record(record)
         for key, value in json.loads(json.dumps(self.header)).items():
             if header.get(key) != value:
                 told = f"holds an evaluation with another {key} ({header.get(key)!r}, not {value!r}); name another file to start anew"
                 raise InputError(told, source=record)
 
     def _take_over(self, record: Path) -> None:
-        header, rivals, _ = _read(record)
+        header, rivals, _ = read_record(record)
         for key in ("set", "count", "cpsat"):
             if header.get(key) != self.header[key]:
                 raise InputError(
@@ -188,7 +190,15 @@ class Evaluation:
                 file.write(json.dumps(document) + "\n")
 
 
-def _read(record: Path) -> tuple[dict[str, Any], dict[int, dict[str, Any]], list[Row]]:
+def fingerprint(network: Network, card: Card) -> str:
+    """Changes with what a network says: its weights, and the settings it likes."""
+    digest = hashlib.sha256(json.dumps([dict(card.search), dict(card.soft_search), dict(card.tight_search)]).encode())
+    for name, tensor in sorted(network.state_dict().items()):
+        digest.update(name.encode() + tensor.numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def read_record(record: Path) -> tuple[dict[str, Any], dict[int, dict[str, Any]], list[Row]]:
     """Header, CP-SAT's results by index, and rows of a record."""
     try:
         header, *lines = [dict(json.loads(line)) for line in record.read_text().splitlines()]
