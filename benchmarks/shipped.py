@@ -35,7 +35,7 @@ class Line:
 
 
 RIVAL = "--cpsat 10"
-GSET = "--best-known gset/best_known.csv --where weights=+1 --time-limit 180 --jobs 2"
+GSET = "--best-known gset/best_known.csv --where weights=+1 --time-limit 10 --jobs 2"
 LINES = [
     Line("sudoku", "Sudoku, 31–42 givens", "100 %"),
     Line("rrn_style.csv", "Sudoku, 17–34 givens (RRN)", "65.9 %, 85.7 % in 10,000 iterations", "--count 1000 --iterations 2000"),

@@ -43,7 +43,7 @@ def evaluate(
     ] = None,
     jobs: Annotated[
         int,
-        typer.Option(min=1, help="Problems solved at a time, each in a process of its own with its part of the cores (timed sets only)."),
+        typer.Option(min=1, help="Processes that solve problems at the same time, each with its part of the cores."),
     ] = 1,
     best_known: Annotated[
         Path | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from multiprocessing import get_context
@@ -25,7 +25,7 @@ from consformer.networks import Network
 from consformer.solving import solve
 from consformer.training.checkpoint import Card, load_network
 
-TOGETHER = 64  # problems refined together when iterations are what counts
+TOGETHER = 32  # problems refined together when iterations are what counts
 
 
 @dataclass(frozen=True)
@@ -130,19 +130,19 @@ class Evaluation:
                 yield len(self.rivals)
 
     def _outcomes(self, waiting: list[int]) -> Iterator[tuple[int, Outcome]]:
-        limits = self.limits
-        if limits.seconds is None:
-            for start in range(0, len(waiting), TOGETHER):
-                indices = waiting[start : start + TOGETHER]
-                yield from zip(indices, _outcomes([self.problems.problems[index] for index in indices], self.network, limits), strict=True)
-        elif self.jobs == 1:
-            for index in waiting:
-                yield index, _outcomes([self.problems.problems[index]], self.network, limits)[0]
-        else:
-            threads = max(1, torch.get_num_threads() // self.jobs)
-            orders = [(index, self.problems.problems[index], self.network, limits) for index in waiting]
-            with get_context("spawn").Pool(self.jobs, _prepare, (threads,)) as workers:  # leaving it ends them
-                yield from workers.imap_unordered(_outcome, orders)
+        together = TOGETHER if self.limits.seconds is None else 1
+        orders = [
+            ([(index, self.problems.problems[index]) for index in waiting[start : start + together]], self.network, self.limits)
+            for start in range(0, len(waiting), together)
+        ]
+        if self.jobs == 1:
+            for order in orders:
+                yield from _outcomes(order)
+            return
+        threads = max(1, torch.get_num_threads() // self.jobs)
+        with get_context("spawn").Pool(self.jobs, _prepare, (threads,)) as workers:  # leaving it ends them
+            for found in workers.imap_unordered(_outcomes, orders):
+                yield from found
 
     def _hopeless(self, index: int) -> bool:
         return self.rivals.get(index, {}).get("status") == "infeasible"
@@ -219,15 +219,11 @@ def _prepare(threads: int) -> None:
     torch.set_num_threads(threads)
 
 
-def _outcome(order: tuple[int, CSP, str, Limits]) -> tuple[int, Outcome]:
-    index, csp, network, limits = order
-    return index, _outcomes([csp], network, limits)[0]
-
-
-def _outcomes(problems: Sequence[CSP], network: str, limits: Limits) -> list[Outcome]:
+def _outcomes(order: tuple[list[tuple[int, CSP]], str, Limits]) -> list[tuple[int, Outcome]]:
+    problems, network, limits = order
     settings = asdict(limits)
-    results = solve(problems, network=network, time_limit=settings.pop("seconds"), **settings)
+    results = solve([csp for _, csp in problems], network=network, time_limit=settings.pop("seconds"), **settings)
     return [
-        Outcome(result.solved, result.violations, result.objective, result.effort.iterations, round(result.effort.seconds, 4))
-        for result in results
+        (index, Outcome(result.solved, result.violations, result.objective, result.effort.iterations, round(result.effort.seconds, 4)))
+        for (index, _), result in zip(problems, results, strict=True)
     ]
