@@ -142,12 +142,15 @@ def _report(title: str, problems: ProblemSet, summary: Summary) -> None:
     from rich.table import Table
 
     out.print(title + (f": {problems.description}" if problems.description else ""), style="bold", markup=False, soft_wrap=True)
+    gaps = list(summary.gaps())
+    for name, count, gap in gaps:
+        out.print(f"gap to the best known, {name}: {gap:.3f} % ({count} problems)", markup=False)
+    if gaps:  # an assignment that breaks nothing is no feat then
+        return
     out.print(f"solved {summary.total}", markup=False)
     rival, ratio = summary.cpsat(), summary.against_cpsat()
     if rival is not None:
         out.print(f"CP-SAT {rival}" + (f"; network over CP-SAT {ratio:.3f}" if ratio is not None else ""), markup=False)
-    for name, count, gap in summary.gaps():
-        out.print(f"gap to the best known, {name}: {gap:.3f} % ({count} problems)", markup=False)
     for unit, shares in (("iterations", summary.by_iteration()), ("seconds", summary.by_second() if summary.timed else [])):
         if shares:
             table = Table("within " + unit, "solved", box=None, pad_edge=False)
