@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from consformer.errors import CheckpointError, UnknownNameError
 from consformer.networks import EquivariantConfig, EquivariantNetwork, Network, TokenConfig, TokenNetwork
 from consformer.search import refine as refine_module
 from consformer.search.schedule import Annealed, Fixed
+from consformer.solving import choose
 from consformer.training.checkpoint import Card, save_network
 from tests.helpers import ScriptedNetwork, cycle, gibbs, impossible, problem, small_equivariant
 
@@ -259,6 +261,14 @@ def test_a_network_has_settings_for_several_kinds_of_problems(tmp_path: Path) ->
     assert refine([board], network=path, redraw=False).refinement.settings.redraw == Fixed(0.0)
     with pytest.raises(ConsformerError, match=r"redraw 2 is out of range: it must be from 0 to 1"):
         refine([board], network=path, redraw=2)
+
+
+def test_the_network_is_chosen_by_what_a_problem_is_made_of() -> None:
+    (cut,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [10, 10]})
+    assert choose([cut]) == choose([cut, replace(cut, family="csp")]) == "maxcut"
+    assert choose([cycle(4, 2)]) == choose([cut, cycle(4, 2)]) == choose([]) == "any"
+    assert solve(cut, iterations=3).effort.network == "maxcut"
+    assert solve(cut, iterations=3, network="any").effort.network == "any"
 
 
 def test_depth_is_a_choice_at_solving_time() -> None:

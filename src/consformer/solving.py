@@ -200,7 +200,7 @@ def choose(problems: Sequence[CSP]) -> str:
 
     >>> from consformer import Model, all_different
     >>> model = Model()
-    >>> model.add(all_different(model.variables(3, values="abc")))
+    >>> model.add(all_different(model.variables(3, values=range(3))))
     >>> choose([model.compile()])
     'any'
     """

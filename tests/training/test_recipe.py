@@ -73,7 +73,7 @@ def test_every_setting_survives_json() -> None:
     for section in ("task", "validation"):
         document[section] = [{key: value for key, value in row.items() if value is not None} for row in document[section]]
     document = {key: value for key, value in document.items() if value is not None}
-    for section in document.keys() & {"search", "soft_search", "network"}:
+    for section in document.keys() & {"search", "soft_search", "tight_search", "network"}:
         document[section] = {key: value for key, value in document[section].items() if value is not None}
     assert parse_recipe(_toml(document), "any", "again") == recipe
 
