@@ -4,7 +4,8 @@ consformer evaluate any sudoku -o benchmarks/results/any-sudoku.jsonl
 python benchmarks/shipped.py [--write]
 
 Reads all records in `benchmarks/results`, prints the table, and with --write puts every figure into the file of its network and the table
-into the README. Records of weights or settings that are not the shipped ones are refused. COMMANDS below made the records.
+into the README. Records of weights or settings that are not the shipped ones are refused. Paths of data are as below a
+folder of benchmark data; the number of processes is that of the record.
 """
 
 from __future__ import annotations
@@ -32,13 +33,20 @@ class Line:
     title: str
     paper: str
     options: str = ""  # of `consformer evaluate`, beyond the network and the set
+    path: str = ""  # of a set that is a file or a folder
 
 
 RIVAL = "--cpsat 10"
-GSET = "--best-known gset/best_known.csv --where weights=+1 --time-limit 10 --jobs 2"
+GSET = "--best-known gset/best_known.csv --where weights=+1 --time-limit 10"
 LINES = [
     Line("sudoku", "Sudoku, 31–42 givens", "100 %"),
-    Line("rrn_style.csv", "Sudoku, 17–34 givens (RRN)", "65.9 %, 85.7 % in 10,000 iterations", "--count 1000 --iterations 2000"),
+    Line(
+        "rrn_style.csv",
+        "Sudoku, 17–34 givens (RRN)",
+        "65.9 %, 85.7 % in 10,000 iterations",
+        "--count 1000 --iterations 2000",
+        "sudoku/rrn_style.csv",
+    ),
     Line("coloring-5-50", "colouring-5, 50 vertices", "0.975 of CP-SAT's", RIVAL),
     Line("coloring-5-100", "colouring-5, 100 vertices", "0.83 of CP-SAT's; pool of 100: 0.97", RIVAL),
     Line("coloring-10-100", "colouring-10, 100 vertices", "1.00 of CP-SAT's", RIVAL),
@@ -46,15 +54,16 @@ LINES = [
     Line("nurse-10", "rosters of 10 days", "100 %", RIVAL),
     Line("nurse-20", "rosters of 20 days", "100 %", RIVAL),
     Line("nurse-60", "rosters of 60 days", "–", RIVAL),
-    Line("graphs", "MAXCUT, Gset, weights 1", "gap 0.31 / 0.34 / 0.43 / 1.27 %", GSET),
-    Line("gecode_16x16.txt", "Sudoku 16×16 (Gecode)", "–", "--time-limit 60 --cpsat 60"),
+    Line("graphs", "MAXCUT, Gset, weights 1", "gap 0.31 / 0.34 / 0.43 / 1.27 %", GSET, "gset/graphs"),
+    Line("gecode_16x16.txt", "Sudoku 16×16 (Gecode)", "–", "--time-limit 60 --cpsat 60", "sudoku/gecode_16x16.txt"),
     Line("qcp", "Latin squares (qcp, qwh)", "–", "--time-limit 60 --cpsat 60"),
     Line("dimacs_col", "DIMACS graphs at best known k", "–", "--best-known dimacs_col/best_known.csv --time-limit 60 --cpsat 60"),
 ]
 
 
-def command(network: str, line: Line) -> str:
-    return " ".join(["consformer evaluate", network, line.set, line.options]).strip()
+def command(header: dict[str, Any], line: Line) -> str:
+    jobs = f"--jobs {header['jobs']}" if header["jobs"] > 1 else ""
+    return " ".join(part for part in ("consformer evaluate", header["network"], line.path or line.set, line.options, jobs) if part)
 
 
 def measured(line: Line, header: dict[str, Any], rows: list[Row]) -> dict[str, Any]:
@@ -72,7 +81,7 @@ def measured(line: Line, header: dict[str, Any], rows: list[Row]) -> dict[str, A
         "cpsat": None if rival is None else f"{rival.solved} in {header['cpsat']:g} s",
         "ratio": None if rival is None or gaps or not rival.solved else f"{total.solved / rival.solved:.3f}",
         "paper": line.paper,
-        "command": command(header["network"], line),
+        "command": command(header, line),
         **{key: header[key] for key in ("date", "commit", "machine")},
     }
 
@@ -103,7 +112,7 @@ def main() -> None:
             raise SystemExit(f"{path}: is not of the shipped network {name}; evaluate it again, or remove the record")
         if len(rows) < header["count"]:
             raise SystemExit(
-                f"{path}: {header['count'] - len(rows)} problems are missing; go on with: {command(name, lines[header['set']])}"
+                f"{path}: {header['count'] - len(rows)} problems are missing; go on with: {command(header, lines[header['set']])}"
             )
         figures[name].append(measured(lines[header["set"]], header, rows))
     print(table(figures), end="")
