@@ -64,7 +64,7 @@ class Products:
         self.weights, self.mixed = torch.empty(rows, self.n, self.n), torch.empty(rows, self.n, d)
 
     def __call__(self) -> None:
-        for _ in range(self.network.config.layers):
+        for _ in range(self.network.config.layers * self.network.config.repeat):
             for _ in range(4):
                 torch.mm(self.x, self.square, out=self.y)
             torch.bmm(self.q, self.kt, out=self.weights)
