@@ -62,8 +62,8 @@ LINES = [
 
 
 def command(header: dict[str, Any], line: Line) -> str:
-    jobs = f"--jobs {header['jobs']}" if header["jobs"] > 1 else ""
-    return " ".join(part for part in ("consformer evaluate", header["network"], line.path or line.set, line.options, jobs) if part)
+    processes = " ".join(f"--{name} {header[name]}" for name in ("jobs", "workers") if header.get(name, 1) > 1)
+    return " ".join(part for part in ("consformer evaluate", header["network"], line.path or line.set, line.options, processes) if part)
 
 
 def measured(line: Line, header: dict[str, Any], rows: list[Row]) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from consformer import families
-from consformer.errors import InputError
+from consformer.errors import ConsformerError, InputError
 from consformer.evaluation import Evaluation, Limits, ProblemSet, Rival, Summary, run
 from consformer.training.checkpoint import Card, save_network
 from tests.helpers import cycle, gibbs
@@ -46,6 +47,25 @@ def test_several_at_a_time(network: str) -> None:
     assert {row.label: row.solved for row in rows} == {"c4": True, "c6": True, "c3": False}
     alone = list(Evaluation(cycles(4, 6, 3), network, Limits(iterations=50, seconds=30)))
     assert {row.label: row.iterations for row in rows} == {row.label: row.iterations for row in alone}
+
+
+def test_workers_race_on_one_problem(network: str) -> None:
+    limits = Limits(iterations=50, seconds=30)
+    rows = list(Evaluation(cycles(4, 3), network, limits, workers=2))
+    assert [(row.label, row.solved) for row in rows] == [("c4", True), ("c3", False)]
+    seeds = [Evaluation(cycles(3), network, replace(limits, seed=seed)) for seed in (0, 1)]
+    assert rows[1].violations == min(row.violations or 0 for evaluation in seeds for row in evaluation)
+    with pytest.raises(ConsformerError, match="needs a time limit"):
+        Evaluation(cycles(4), network, Limits(iterations=5), workers=2)
+
+
+def test_workers_keep_the_larger_cut(network: str) -> None:
+    (csp,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [60, 60]})
+    cuts = ProblemSet("cut", (csp,), ("one",))
+    limits = Limits(iterations=3, seconds=60)
+    (raced,) = Evaluation(cuts, network, limits, workers=2)
+    alone = [row.objective or 0.0 for seed in (0, 1) for row in Evaluation(cuts, network, replace(limits, seed=seed))]
+    assert raced.objective == max(alone) > min(alone)
 
 
 def test_cpsat_is_measured_once_for_several_networks(network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

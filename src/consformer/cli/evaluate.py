@@ -45,6 +45,10 @@ def evaluate(
         int,
         typer.Option(min=1, help="Processes that solve problems at the same time, each with its part of the cores."),
     ] = 1,
+    workers: Annotated[
+        int,
+        typer.Option(min=1, help="Processes that race on each problem with seeds of their own, each with its part of the cores."),
+    ] = 1,
     best_known: Annotated[
         Path | None,
         typer.Option(help="csv file with a column `instance` and one of `recommended`, `ub`: best objectives, or numbers of colours."),
@@ -100,7 +104,7 @@ def evaluate(
     if cpsat_from is not None and cpsat is None:
         raise ConsformerError("--cpsat-from needs --cpsat with the seconds that CP-SAT had")
     rival = None if cpsat is None else Rival(cpsat, cpsat_from)
-    evaluation = Evaluation(chosen, network, limits, output, rival, jobs)
+    evaluation = Evaluation(chosen, network, limits, output, rival, jobs, workers)
     complete = _watch(evaluation, show=not quiet and err.is_terminal)
     summary = Summary(evaluation.rows, timed=time_limit is not None)
     title = f"{evaluation.header['network']} on {chosen.name}"

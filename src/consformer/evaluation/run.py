@@ -6,9 +6,12 @@ import hashlib
 import json
 import signal
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from multiprocessing import get_context
+from multiprocessing.pool import Pool
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +20,13 @@ import torch
 from consformer.baselines.cpsat import solve_cpsat
 from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
-from consformer.errors import InputError
+from consformer.errors import ConsformerError, InputError
 from consformer.evaluation.sets import ProblemSet
 from consformer.machine import commit, machine
 from consformer.memory import keep_freed_memory
 from consformer.networks import Network
-from consformer.solving import solve
+from consformer.result import Result
+from consformer.solving import refine, solve
 from consformer.training.checkpoint import Card, load_network
 
 TOGETHER = 32  # problems refined together when iterations are what counts
@@ -86,9 +90,19 @@ class Evaluation:
     """
 
     def __init__(
-        self, problems: ProblemSet, network: str, limits: Limits, record: Path | None = None, rival: Rival | None = None, jobs: int = 1
+        self,
+        problems: ProblemSet,
+        network: str,
+        limits: Limits,
+        record: Path | None = None,
+        rival: Rival | None = None,
+        jobs: int = 1,
+        workers: int = 1,
     ) -> None:
-        self.problems, self.network, self.limits, self.rival, self.jobs = problems, network, limits, rival, jobs
+        """`jobs` problems are solved at a time; or one, by as many `workers` with seeds of their own, of which the best counts."""
+        if workers > 1 and (jobs > 1 or limits.seconds is None):
+            raise ConsformerError("several workers race on one problem at a time: that needs a time limit, and no jobs beside it")
+        self.problems, self.network, self.limits, self.rival, self.jobs, self.workers = problems, network, limits, rival, jobs, workers
         self.record = record
         model, card = load_network(network)
         self.header = {
@@ -99,6 +113,7 @@ class Evaluation:
             "limits": asdict(limits),
             "cpsat": rival and rival.seconds,
             "jobs": jobs,
+            **({"workers": workers} if workers > 1 else {}),
         }
         self.rows: list[Row] = []
         self.rivals: dict[int, dict[str, Any]] = {}  # what CP-SAT found, by index
@@ -130,6 +145,9 @@ class Evaluation:
                 yield len(self.rivals)
 
     def _outcomes(self, waiting: list[int]) -> Iterator[tuple[int, Outcome]]:
+        if self.workers > 1:
+            yield from self._raced(waiting)
+            return
         together = TOGETHER if self.limits.seconds is None else 1
         orders = [
             ([(index, self.problems.problems[index]) for index in waiting[start : start + together]], self.network, self.limits)
@@ -139,10 +157,18 @@ class Evaluation:
             for order in orders:
                 yield from _outcomes(order)
             return
-        threads = max(1, torch.get_num_threads() // self.jobs)
-        with get_context("spawn").Pool(self.jobs, _prepare, (threads,)) as workers:  # leaving it ends them
-            for found in workers.imap_unordered(_outcomes, orders):
+        with _processes(self.jobs) as processes:
+            for found in processes.imap_unordered(_outcomes, orders):
                 yield from found
+
+    def _raced(self, waiting: list[int]) -> Iterator[tuple[int, Outcome]]:
+        over = get_context("spawn").Event()
+        with _processes(self.workers, over) as processes:
+            for index in waiting:
+                over.clear()
+                csp, seed = self.problems.problems[index], self.limits.seed
+                orders = [(csp, self.network, replace(self.limits, seed=seed + worker)) for worker in range(self.workers)]
+                yield index, min(processes.imap_unordered(_race, orders), key=partial(_rank, csp))
 
     def _hopeless(self, index: int) -> bool:
         return self.rivals.get(index, {}).get("status") == "infeasible"
@@ -190,6 +216,12 @@ class Evaluation:
                 file.write(json.dumps(document) + "\n")
 
 
+def _rank(csp: CSP, outcome: Outcome) -> tuple[float, float, float]:
+    """Smaller is better: violations, then the objective, then seconds."""
+    objective = outcome.objective or 0.0
+    return outcome.violations or 0, -objective if csp.maximise else objective, outcome.seconds
+
+
 def fingerprint(network: Network, card: Card) -> str:
     """Changes with what a network says: its weights, and the settings it likes."""
     digest = hashlib.sha256(json.dumps([dict(card.search), dict(card.soft_search), dict(card.tight_search)]).encode())
@@ -213,7 +245,17 @@ def read_record(record: Path) -> tuple[dict[str, Any], dict[int, dict[str, Any]]
 # --- in a process of its own --------------------------------------------------------------------------------------
 
 
-def _prepare(threads: int) -> None:
+_over: Event | None = None  # set when a problem that several processes race on is solved
+
+
+def _processes(count: int, over: Event | None = None) -> Pool:
+    """Processes that share the cores; leaving the context ends them."""
+    return get_context("spawn").Pool(count, _prepare, (max(1, torch.get_num_threads() // count), over))
+
+
+def _prepare(threads: int, over: Event | None) -> None:
+    global _over
+    _over = over
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that gave the order stops this one
     keep_freed_memory()
     torch.set_num_threads(threads)
@@ -221,9 +263,29 @@ def _prepare(threads: int) -> None:
 
 def _outcomes(order: tuple[list[tuple[int, CSP]], str, Limits]) -> list[tuple[int, Outcome]]:
     problems, network, limits = order
+    results = solve([csp for _, csp in problems], network=network, **_settings(limits))
+    return [(index, _outcome(result)) for (index, _), result in zip(problems, results, strict=True)]
+
+
+def _race(order: tuple[CSP, str, Limits]) -> Outcome:
+    """Solve until another process has."""
+    assert _over is not None
+    csp, network, limits = order
+    run = refine([csp], network=network, **_settings(limits))
+    for _event in run:
+        if _over.is_set():
+            break
+    (result,) = run.results()
+    if result.solved and not csp.soft_weight:
+        _over.set()
+    return _outcome(result)
+
+
+def _settings(limits: Limits) -> dict[str, Any]:
     settings = asdict(limits)
-    results = solve([csp for _, csp in problems], network=network, time_limit=settings.pop("seconds"), **settings)
-    return [
-        (index, Outcome(result.solved, result.violations, result.objective, result.effort.iterations, round(result.effort.seconds, 4)))
-        for (index, _), result in zip(problems, results, strict=True)
-    ]
+    return {"time_limit": settings.pop("seconds"), **settings}
+
+
+def _outcome(result: Result) -> Outcome:
+    effort = result.effort
+    return Outcome(result.solved, result.violations, result.objective, effort.iterations, round(effort.seconds, 4))
