@@ -302,3 +302,16 @@ def test_wrong_records_are_refused(name: str) -> None:
     if not kind(name).signed:
         with pytest.raises(ModelError, match="positive"):
             kind(name).from_records([{**right, "weight": -1}])
+
+
+@every_kind
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_differences_say_all_that_the_hard_constraints_say(name: str, data: st.DataObject) -> None:
+    case = data.draw(cases(name))
+    pairs = case.constraint.differences()
+    if pairs is None:
+        return
+    values = case.everything()
+    differ = (values[:, pairs[0]] != values[:, pairs[1]]).all(1)
+    assert torch.equal(differ, case.csp.violations(values)[:, 0] == 0)

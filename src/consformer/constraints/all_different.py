@@ -42,6 +42,11 @@ class AllDifferent(Constraint):
     def tight(self, domain: Tensor) -> Tensor:
         return self._offered(domain).sum(-1) == self.sizes  # m = n: every value is needed exactly once
 
+    def differences(self) -> Tensor | None:
+        if not bool(self.soft.any()):
+            return self.pairs()
+        return type(self).from_records([record for record in self.records() if not record.get("soft")]).pairs()
+
     def _offered(self, domain: Tensor) -> Tensor:
         """[G,m] whether some variable of the scope may take the value."""
         return segment_sum(domain[self.members].float(), self.group, len(self)) > 0

@@ -114,6 +114,10 @@ class Constraint(ABC):
         """Whether a constraint leaves no value unused, so that one wrong value forces another: domain [n,m] -> [G] bool."""
         return torch.zeros(len(self), dtype=torch.bool)
 
+    def differences(self) -> Tensor | None:
+        """Where the hard constraints say that pairs of variables differ and nothing else, these pairs [2,E], both directions; else None."""
+        return None if bool((~self.soft).any()) else torch.zeros(2, 0, dtype=torch.int64)
+
     def pairs(self) -> Tensor:
         """Which variables are tied together, [2,E], both directions, no loops; by default the clique of each scope."""
         sizes = self.sizes

@@ -67,6 +67,13 @@ class NotEqual(Constraint):
         cost = torch.where(equal, 1 - other, other) * both
         return by_candidate(segment_sum(cost, self.members, probs.shape[1]), probs.shape[0])
 
+    def differences(self) -> Tensor | None:
+        hard = ~self.soft
+        if bool((self.equal & hard).any()):
+            return None
+        ends = self.members.view(-1, 2)[hard].T
+        return torch.cat([ends, ends.flip(0)], 1)
+
     def check(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         ends = values[self.members.numpy().reshape(-1, 2)]
         differ = np.diff(ends, axis=1)[:, 0] != 0

@@ -1,0 +1,1 @@
+"""Symbolic partners of the network: each finds or proves something by itself and can be switched off."""

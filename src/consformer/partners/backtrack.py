@@ -1,0 +1,176 @@
+"""Backtracking with propagation: at once right on small puzzles and rosters, and a proof where there is no solution.
+
+For problems all of whose hard constraints say that variables differ, which is what puzzles, colourings and rosters are made of. It is no
+match for CP-SAT on hard problems, but where little search is needed it is done before another process has started.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from consformer import compiled
+from consformer.csp import CSP
+from consformer.errors import ModelError
+from consformer.graph import Graph
+
+MOST_VALUES = 64  # a domain is a word of bits
+MOST_EDGES = 5_000_000
+SLICE_WORK = 2_000_000  # edges looked at between two looks at the clock, at most
+FIRST_RUN = 500  # nodes of the first run; later ones are longer
+
+
+class Backtracking:
+    """A resumable depth-first search over a single problem, restarted with what it learned about which variables are difficult.
+
+    >>> from consformer import Model, all_different
+    >>> model = Model()
+    >>> x = model.variables((2, 2), values=["a", "b"])
+    >>> model.add(all_different(x[0, :]), all_different(x[1, :]), all_different(x[:, 0]), all_different(x[:, 1]))
+    >>> search = Backtracking(model.compile())
+    >>> search.run(nodes=10)
+    'solved'
+    """
+
+    @staticmethod
+    def fits(csp: CSP) -> bool:
+        """Whether it can be used: only differences, nothing to optimise, few enough values, and a compiler."""
+        if csp.parts or csp.m > MOST_VALUES or csp.soft_weight or not compiled.available():
+            return False
+        return all(constraint.differences() is not None for constraint in csp.constraints) and csp.graph.edges.shape[1] <= MOST_EDGES
+
+    def __init__(self, csp: CSP, seed: int = 0) -> None:
+        if not self.fits(csp):
+            raise ModelError(
+                f"backtracking takes single problems of differences only, with at most {MOST_VALUES} values and nothing to optimise"
+            )
+        self.csp, self.status, self.nodes = csp, "open", 0
+        edges = _differences(csp)
+        self._first = np.searchsorted(edges[0], np.arange(csp.n + 1)).astype(np.int64)
+        self._other = np.ascontiguousarray(edges[1])
+        self._scopes = _scopes(csp)
+        self._weight = 1 + np.diff(self._first) / max(1, edges.shape[1])  # ties go to the variable with most neighbours
+        self._random = np.array([(2 * seed + 1) * 0x9E3779B97F4A7C15 % 2**64], dtype=np.uint64)
+        self._root = _bits(csp)
+        self._begin()
+        self._settle()
+        self._alike = _alike(self._root, csp.m)
+        self._runs, self._left = 1, FIRST_RUN
+
+    def run(self, nodes: int | None = None, seconds: float | None = None, stop: Callable[[], bool] = lambda: False) -> str:
+        """Go on: `solved`, `infeasible`, or `open` when the nodes or the time are over; can be called again."""
+        from consformer.compiled import backtrack  # only now: it loads the compiler
+
+        end = math.inf if seconds is None else time.perf_counter() + seconds
+        left = math.inf if nodes is None else nodes
+        at_once = max(1, SLICE_WORK // (self.csp.n + len(self._other) + 1))
+        while self.status == "open" and left > 0 and time.perf_counter() < end and not stop():
+            portion = int(min(at_once, left, self._left))
+            code = backtrack.advance(*self._structure(), *self._state, self._random, portion)
+            self.nodes, left, self._left = self.nodes + portion, left - portion, self._left - portion
+            if code != backtrack.OPEN:
+                self.status = "solved" if code == backtrack.SOLVED else "infeasible"
+            elif self._left == 0:
+                self._runs += 1
+                self._left = FIRST_RUN * luby(self._runs)
+                self._begin()
+        return self.status
+
+    @property
+    def values(self) -> list[int]:
+        """The solution, once there is one."""
+        if self.status != "solved":
+            raise ModelError("there is no solution yet")
+        return [int(bits).bit_length() - 1 for bits in self._domain]
+
+    def _structure(self) -> tuple[NDArray[Any], ...]:
+        return self._domain, self._first, self._other, *self._scopes, self._alike
+
+    def _begin(self) -> None:
+        """Back to the root."""
+        n, changes = self.csp.n, self.csp.n * self.csp.m + 1
+        self._domain = self._root.copy()
+        self._state = (
+            np.zeros(changes, np.int64),  # the trail: which domain changed,
+            np.zeros(changes, np.uint64),  # and what it was
+            self._weight,
+            np.zeros(n + 1, np.int64),  # by depth: variable,
+            np.zeros(n + 1, np.uint64),  # values not tried yet,
+            np.zeros(n + 1, np.int64),  # length of the trail,
+            np.zeros(n + 1, np.uint64),  # values in use
+            np.zeros(4, np.int64),
+            np.zeros(2 * n + 1, np.int64),
+            np.zeros(max(1, len(self._scopes[0]) - 1), np.bool_),
+        )
+
+    def _settle(self) -> None:
+        """Follow what the fixed variables imply, once for all runs."""
+        from consformer.compiled import backtrack
+
+        trail, trail_bits, *_, sizes, queue, dirty = self._state
+        for i in np.flatnonzero(self._root & (self._root - np.uint64(1)) == 0):
+            head = (self._domain, self._first, self._other, *self._scopes)
+            sizes[0] = 0
+            if not backtrack.assign(i, self._root[i], *head, trail, trail_bits, sizes, queue, dirty):
+                self.status = "infeasible"
+                return
+        self._root = self._domain.copy()
+
+
+def luby(run: int) -> int:
+    """How long the run with this number (from 1 on) may be: 1, 1, 2, 1, 1, 2, 4, ...
+
+    >>> [luby(run) for run in range(1, 10)]
+    [1, 1, 2, 1, 1, 2, 4, 1, 1]
+    """
+    size = run.bit_length()
+    return 1 << (size - 1) if run == (1 << size) - 1 else luby(run - (1 << (size - 1)) + 1)
+
+
+def _differences(csp: CSP) -> NDArray[np.int64]:
+    """[2,E] who must differ from whom, both directions, sorted, nobody twice."""
+    found = [pairs for constraint in csp.constraints if (pairs := constraint.differences()) is not None]
+    edges = Graph.of(csp.n, torch.cat(found, 1) if found else torch.zeros(2, 0, dtype=torch.int64)).edges
+    return edges[:, edges[0] != edges[1]].numpy()
+
+
+def _bits(csp: CSP) -> NDArray[np.uint64]:
+    """[n] the domains as words."""
+    allowed = torch.where(csp.free[:, None], csp.domain, csp.given[:, None] == torch.arange(csp.m)).numpy()
+    powers = np.uint64(1) << np.arange(csp.m, dtype=np.uint64)
+    words: NDArray[np.uint64] = (allowed * powers).sum(1, dtype=np.uint64)
+    return words
+
+
+def _scopes(csp: CSP) -> tuple[NDArray[np.int64], ...]:
+    """Scopes that need every value, as slices and members, and the way back from variables to them."""
+    members, group, count = [], [], 0
+    for constraint in csp.constraints:
+        needed = constraint.tight(csp.domain) & ~constraint.soft
+        within = needed[constraint.group]
+        members.append(constraint.members[within].numpy())
+        group.append((torch.cumsum(needed, 0) - 1)[constraint.group[within]].numpy() + count)
+        count += int(needed.sum())
+    member, owner = (np.concatenate([np.zeros(0, np.int64), *parts]) for parts in (members, group))
+    order = np.argsort(member, kind="stable")
+    return (
+        np.searchsorted(owner, np.arange(count + 1)).astype(np.int64),
+        member,
+        np.searchsorted(member[order], np.arange(csp.n + 1)).astype(np.int64),
+        np.ascontiguousarray(owner[order]),
+    )
+
+
+def _alike(domains: NDArray[np.uint64], m: int) -> NDArray[np.uint64]:
+    """[m] for every value the values that the same variables may take: names of values mean nothing to differences."""
+    columns = (domains[:, None] >> np.arange(m, dtype=np.uint64)) & np.uint64(1)  # [n,m]
+    _, kind = np.unique(columns, axis=1, return_inverse=True)
+    powers = np.uint64(1) << np.arange(m, dtype=np.uint64)
+    same: NDArray[np.uint64] = ((kind[:, None] == kind[None]) * powers).sum(1, dtype=np.uint64)
+    return same
