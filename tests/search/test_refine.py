@@ -321,6 +321,23 @@ def test_the_same_seed_gives_the_same_run(decode: str, monkeypatch: pytest.Monke
     assert outcome(1) != outcome(2)
 
 
+def test_a_long_search_goes_on_with_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decided by how much went through the network, so that runs repeat to the bit."""
+    monkeypatch.setattr(refine_module, "PAIRS_FOR_COMPILER", 3 * 9)
+    network = small_equivariant()
+    histories = []
+    for _ in range(2):
+        refinement = Refinement([impossible(3, 3), impossible(4, 2)], network, SearchSettings(iterations=12, seed=4))
+        used = []
+        for _event in refinement:
+            used.append(refinement.network is not network)
+        histories.append([(found.values, [step[1:] for step in found.history]) for found in refinement.incumbents if found is not None])
+        assert used == sorted(used)  # there is no way back
+        assert not used[1]
+        assert used[-1]
+    assert histories[0] == histories[1]
+
+
 def test_schedules_follow_the_age_of_each_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     """A problem that comes in late starts its schedule from the beginning."""
     monkeypatch.setattr(refine_module, "PAIRS_AT_ONCE", 6)

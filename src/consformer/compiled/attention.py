@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 
@@ -17,19 +18,25 @@ from consformer.graph import Graph
 Floats = NDArray[np.float32]
 Places = NDArray[np.int64]
 
+FASTMATH = {"reassoc", "contract", "arcp", "nsz"}  # sums in any order; infinities still count
+
 
 def attend(q: Tensor, k: Tensor, v: Tensor, graph: Graph) -> Tensor:
     """Softmax attention of [n,R,d] along the graph."""
     out = torch.empty_like(q, memory_format=torch.contiguous_format)
     first, source = graph.first.numpy(), graph.edges[1].numpy()
-    work = partial(_attend, *(x.contiguous().numpy() for x in (q, k, v)), out.numpy(), first, source)
+    in_portions(graph, partial(_attend, *(x.contiguous().numpy() for x in (q, k, v)), out.numpy(), first, source))
+    return out
+
+
+def in_portions(graph: Graph, work: Callable[[int, int], None]) -> None:
+    """Have `work(begin, end)` done for all variables, by as many threads as torch has; returns when all are done."""
     threads = torch.get_num_threads()
     if threads == 1:
         work(0, graph.n)
-        return out
+        return
     for future in [_workers(threads).submit(work, there.start, there.stop) for there, _ in graph.portions(threads)]:
         future.result()
-    return out
 
 
 @cache
@@ -40,7 +47,7 @@ def _workers(threads: int) -> ThreadPoolExecutor:
 _SIGNATURE = "void(float32[:,:,::1],float32[:,:,::1],float32[:,:,::1],float32[:,:,::1],int64[::1],int64[::1],int64,int64)"
 
 
-@numba.njit(_SIGNATURE, fastmath={"reassoc", "contract", "arcp", "nsz"}, nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(_SIGNATURE, fastmath=FASTMATH, nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def _attend(q: Floats, k: Floats, v: Floats, out: Floats, first: Places, source: Places, begin: int, end: int) -> None:
     """Attention of the variables from `begin` to `end`; the edges to variable i are those from first[i] to first[i+1].
 

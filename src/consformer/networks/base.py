@@ -45,6 +45,10 @@ class Network(nn.Module, ABC):
             raise CheckpointError(f"the depth of the {self.architecture} network cannot be chosen: its layers are not repeated")
         return self
 
+    def compiled(self) -> Network:
+        """The same network, with the weights it has now, as compiled code if there is any: for solving, where much is still to come."""
+        return self
+
     def check_fit(self, csp: CSP) -> None:
         """Raise `CheckpointError` when this network cannot be used on the problem."""
 

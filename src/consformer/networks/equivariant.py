@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
+from consformer import compiled
 from consformer.csp import CSP
 from consformer.networks.attention import Layout
 from consformer.networks.base import MASKED, Network, check_sizes
 from consformer.networks.inputs import HIGHEST_CONFLICT, conflict_inputs
 
+if TYPE_CHECKING:
+    from consformer.compiled.layers import Layers
+
 FEATURES = 11
+WIDEST_COMPILED = 64  # wider states do not fit the registers, and large matrix products are what torch is good at
 HIGHEST_OF_NONE = -40.0  # what stands for the highest of no values: far below what a norm gives
 
 
@@ -55,6 +61,7 @@ class EquivariantNetwork(Network):
         self.head = nn.Linear(config.width, 1, bias=False)
         nn.init.zeros_(self.head.weight)  # untrained, the network is parallel Gibbs sampling
         self.skip = nn.Parameter(torch.tensor([1.0, 0.3]))
+        self._compiled: Layers | None = None
 
     def with_depth(self, depth: int | None) -> EquivariantNetwork:
         if depth is None:
@@ -63,26 +70,44 @@ class EquivariantNetwork(Network):
         other.config = replace(self.config, repeat=depth)
         return other
 
+    def compiled(self) -> EquivariantNetwork:
+        if self._compiled is not None or self.config.width > WIDEST_COMPILED or not compiled.available():
+            return self
+        from consformer.compiled.layers import Layers  # only now: it loads the compiler
+
+        other = copy(self)
+        other._compiled = Layers(self)
+        return other
+
     def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor, *, drafts: bool = False) -> Tensor:
         current = csp.one_hot(values)  # [K,n,m]
         outside, inside, floor = conflict_inputs(csp, current, subset)
         warmth = temperature[:, csp.instance]  # [K,n]
         settled = ~csp.free.expand_as(subset) if self.config.tell_fixed else ~subset  # [K,n]
         features = _features(csp, current, subset, settled, outside, inside, floor, warmth)  # [n,K,m,F]
+        told = self.inputs(features)  # [n,K,m,c]
+        if self._compiled is None or drafts or torch.is_grad_enabled():
+            found = self._drafts(csp, told, drafts)
+        else:
+            found = [self._compiled(told, self.config.repeat, csp.domain, csp.graph)]
+        plain = self.skip[0] * outside + self.skip[1] * inside
+        logits = torch.cat([(x.transpose(0, 1) - plain) / warmth[..., None] for x in found])
+        return logits.masked_fill(~csp.domain, MASKED)
+
+    def _drafts(self, csp: CSP, told: Tensor, every: bool) -> list[Tensor]:
+        """What the head says after every turn, or only after the last: [n,K,m,c] -> [n,K,m] each."""
         layout = Layout.of(csp.graph)
         allowed = layout.enter(csp.domain)[:, None, :, None]  # [rows,1,m,1]
         closed = None if bool(allowed.all()) else ~allowed
-        told = layout.enter(self.inputs(features))  # [rows,K,m,c]
-        h, heads = torch.zeros_like(told), []
+        told = layout.enter(told)  # [rows,K,m,c]
+        h, found = torch.zeros_like(told), []
         for turn in range(1, self.config.repeat + 1):
             h = h + told
             for block in self.blocks:
                 h = block(h, closed, layout)
-            if drafts or turn == self.config.repeat:
-                heads.append(layout.leave(self.head(self.norm(h)))[..., 0].transpose(0, 1))  # [K,n,m]
-        plain = self.skip[0] * outside + self.skip[1] * inside
-        logits = torch.cat([(head - plain) / warmth[..., None] for head in heads])
-        return logits.masked_fill(~csp.domain, MASKED)
+            if every or turn == self.config.repeat:
+                found.append(layout.leave(self.head(self.norm(h)))[..., 0])
+        return found
 
 
 class Block(nn.Module):

@@ -21,6 +21,9 @@ from consformer.search.select import SELECTORS
 PAIRS_AT_ONCE = 60_000
 # With fewer of them, one thread is as fast as many, and does not wait for the others on a busy machine.
 PAIRS_FOR_THREADS = 3_000
+# After so many of them, which take a network a second or two, a search goes on with compiled code: loading it takes about a second, too.
+# Counted and not timed, because a run must be reproducible.
+PAIRS_FOR_COMPILER = 150_000
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ class Refinement:
         self.select, self.decode = SELECTORS[settings.select], DECODERS[settings.decode]
         self.incumbents: list[Incumbent | None] = [None] * len(problems)
         self.iteration = 0
+        self._pairs = 0  # that went through the network
         self._finished = self._solved = 0
         self._queue = list(range(len(problems)))[::-1]
         self._batch: Batch | None = None
@@ -109,7 +113,11 @@ class Refinement:
             batch.restart(settings.restart, generator)
         moment = Moment(batch.age, self._progress(batch), batch.round, generator)
         p, temperature = settings.p(moment), settings.temperature(moment)
-        with _threads(batch.values.numel() * csp.m):
+        pairs = batch.values.numel() * csp.m
+        self._pairs += pairs
+        if self._pairs > PAIRS_FOR_COMPILER:
+            self.network = self.network.compiled()
+        with _threads(pairs):
             subset = self.select(csp, batch.values, p, generator)
             logits = self.network(csp, self._seen(batch, subset, settings.redraw(moment)), subset, temperature)
             batch.values = torch.where(subset, self.decode(logits, generator), batch.values)

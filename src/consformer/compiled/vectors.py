@@ -1,0 +1,120 @@
+"""Short runs of numbers as values of compiled code: they live in registers, and an operation on one is an instruction or two.
+
+Loops over 16 or 32 numbers are too short for the compiler's own ways of doing several at once, above all where it cannot rule out that two
+arrays are the same memory. All this is for compiled code only; `size` must be known when it is compiled (a power of two is fastest),
+`at` counts numbers from the beginning of an array whose rows lie one after the other, and nothing is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+
+_FLOAT, _PLACE = ir.FloatType(), ir.IntType(32)
+_FAST = ("reassoc", "nsz", "contract")  # sums in any order
+
+
+class Vector(types.Type):  # type: ignore[misc]
+    """The type of `size` floats side by side."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        super().__init__(f"Vector({size})")
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, vector: Vector) -> None:
+        super().__init__(manager, vector, _llvm(vector))
+
+
+def _llvm(vector: Vector) -> ir.VectorType:
+    return ir.VectorType(_FLOAT, vector.size)
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def load(typing: Any, array: Any, at: Any, size: Any) -> Any:
+    """`size` numbers of an array."""
+    vector = Vector(size.literal_value)
+    return vector(array, at, size), lambda *call: call[1].load(_pointer(vector, *call), align=4)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def number(typing: Any, array: Any, at: Any) -> Any:
+    """One number of an array."""
+    return types.float32(array, at), lambda *call: call[1].load(_start(*call), align=4)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store(typing: Any, array: Any, at: Any, vector: Any) -> Any:
+    """Write a vector into an array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], _pointer(vector, context, builder, signature, arguments), align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, at, vector), generate
+
+
+def _pointer(vector: Vector, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return builder.bitcast(_start(context, builder, signature, arguments), _llvm(vector).as_pointer())
+
+
+def _start(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """The address of what is `at` in the array, by the first two arguments."""
+    data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+    return builder.gep(data, [arguments[1]])
+
+
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def fill(typing: Any, number: Any, size: Any) -> Any:
+    """The same number `size` times."""
+    vector = Vector(size.literal_value)
+    return vector(types.float32, size), lambda _, builder, __, arguments: _filled(builder, arguments[0], vector)
+
+
+def _filled(builder: Any, number: Any, vector: Vector) -> Any:
+    nothing = ir.Constant(_llvm(vector), ir.Undefined)
+    one = builder.insert_element(nothing, number, _PLACE(0))
+    return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(_PLACE, vector.size), [0] * vector.size))
+
+
+def _binary(operation: Callable[[Any, Any, Any], Any], explanation: str) -> Any:
+    def typed(typing: Any, left: Any, right: Any) -> Any:
+        return left(left, right), lambda _, builder, __, arguments: operation(builder, *arguments)
+
+    typed.__doc__ = explanation
+    return intrinsic(typed)
+
+
+add = _binary(lambda builder, left, right: builder.fadd(left, right, flags=_FAST), "left + right")
+times = _binary(lambda builder, left, right: builder.fmul(left, right, flags=_FAST), "left * right, number by number")
+highest = _binary(lambda builder, left, right: builder.select(builder.fcmp_ordered(">", left, right), left, right), "The higher ones.")
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def add_times(typing: Any, vector: Any, number: Any, other: Any) -> Any:
+    """vector + number * other, where the number is one for all."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        added = builder.fmul(_filled(builder, arguments[1], vector), arguments[2], flags=_FAST)
+        return builder.fadd(arguments[0], added, flags=_FAST)
+
+    return vector(vector, types.float32, other), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def total(typing: Any, vector: Any) -> Any:
+    """The sum of the numbers."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(_FLOAT, [_FLOAT, _llvm(vector)])
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.fadd.v{vector.size}f32")
+        return builder.call(function, [ir.Constant(_FLOAT, 0.0), arguments[0]], fastmath=_FAST)
+
+    return types.float32(vector), generate
