@@ -25,7 +25,15 @@ SETS: dict[str, tuple[str, dict[str, Any]]] = {
     "coloring": ("coloring", {"vertices": [200, 200], "colors": [10, 10], "kinds": ["er"]}),
     "sudoku": ("sudoku", {"givens": [24, 28], "unique": True}),
 }
-SETTINGS = ["", *(f"select={name}" for name in SELECTORS), "restarts=elite", "restarts=cross", "restarts=mixed", "patience=luby", "patience=adaptive"]
+SETTINGS = [
+    "",
+    *(f"select={name}" for name in SELECTORS),
+    "restarts=elite",
+    "restarts=cross",
+    "restarts=mixed",
+    "patience=luby",
+    "patience=adaptive",
+]
 
 
 def main() -> None:
@@ -47,7 +55,7 @@ def main() -> None:
         if asked.iterations is None:
             results = [solve(csp, asked.seconds, network=asked.network, **options) for csp in problems]
         else:
-            run = refine(problems, network=asked.network, iterations=asked.iterations, **options)  # type: ignore[arg-type]
+            run = refine(problems, network=asked.network, iterations=asked.iterations, **options)
             for _event in run:
                 pass
             results = run.results()
@@ -67,7 +75,9 @@ def solve(csp: CSP, seconds: float, **options: Any) -> Result:
 def report(setting: str, results: list[Result], seconds: float) -> None:
     solved, violations = sum(result.solved for result in results), sum(result.violations for result in results)
     iterations = sum(result.effort.iterations for result in results)
-    line = f"{setting or '(as it is)':<24} {solved:>3} of {len(results)} solved, {violations:>4} violations left, {iterations:>7} iterations, "
+    line = (
+        f"{setting or '(as it is)':<24} {solved:>3} of {len(results)} solved, {violations:>4} violations left, {iterations:>7} iterations, "
+    )
     print(f"{line}{seconds:6.1f} s", flush=True)
     names = list(results[0].effort.strategies)
     counts = {name: [sum(r.effort.strategies[name][what] for r in results) for what in ("used", "paid")] for name in names}

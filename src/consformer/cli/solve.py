@@ -46,10 +46,10 @@ def solve(
     select: Annotated[
         str | None,
         typer.Option(
-            help="Which variables are updated: uniform (any, with chance p), conflicts (all in conflict, too), worst (the more violated the "
-            "likelier), gradient (the more another value would gain), unsure (where the network was least sure), related (a connected region "
-            "around a conflict), each of the last four also as NAME-top (no chance: the first p of them), or bandit (learns which pays). "
-            "Default: the network's."
+            help="Which variables are updated: uniform (any, with chance p), conflicts (all in conflict, too), worst (the more violated "
+            "the likelier), gradient (the more another value would gain), unsure (where the network was least sure), related (a connected "
+            "region around a conflict), each of the last four also as NAME-top (no chance: the first p of them), or bandit (learns which "
+            "pays). Default: the network's."
         ),
     ] = None,
     redraw: Annotated[

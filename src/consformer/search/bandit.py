@@ -9,7 +9,8 @@ from torch import Tensor
 
 from consformer.search.select import ARMS
 
-MEMORY = 0.98  # of what was learnt, so much still counts an iteration later: what pays at first is not what pays at last
+PRIOR = 2.0  # an arm of which nothing is known counts as tried so often, with as much success as all together
+MEMORY = 0.99  # of what was learnt, so much still counts an iteration later: what pays at first is not what pays at last
 
 
 class Bandit:
@@ -29,7 +30,9 @@ class Bandit:
     def draw(self, members: Sequence[int], pool: int, generator: torch.Generator) -> Tensor:
         """Which arm each candidate of these problems is to use: [K,I]."""
         rows = torch.tensor(members)
-        hits, misses = self._hits[rows] + 1, self._misses[rows] + 1  # [I,A]
+        hits, misses = self._hits[rows], self._misses[rows]  # [I,A]
+        usual = (hits.sum(1, keepdim=True) + 1) / ((hits + misses).sum(1, keepdim=True) + 2)  # [I,1]
+        hits, misses = hits + PRIOR * usual, misses + PRIOR * (1 - usual)
         total = hits + misses
         spread = (hits * misses / (total.square() * (total + 1))).sqrt()
         noise = torch.randn(pool, *hits.shape, generator=generator)  # [K,I,A]

@@ -66,7 +66,9 @@ class Elites:
 
     @staticmethod
     def none(csp: CSP) -> Elites:
-        return Elites(torch.zeros(ELITES, csp.n, dtype=torch.int64), torch.full((ELITES, len(csp.instances)), torch.inf, dtype=torch.float64))
+        return Elites(
+            torch.zeros(ELITES, csp.n, dtype=torch.int64), torch.full((ELITES, len(csp.instances)), torch.inf, dtype=torch.float64)
+        )
 
     def admit(self, csp: CSP, values: Tensor, key: Tensor, asking: Tensor) -> None:
         """Let candidates [K,n] with keys [K,I] in where they ask for it [K,I]: one near to an elite in its place, if it is better, others

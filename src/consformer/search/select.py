@@ -157,7 +157,7 @@ def bandit(csp: CSP, values: Tensor, p: Tensor, generator: torch.Generator, cont
     """Each candidate of each instance by the strategy that the context names for it; the search learns which pays (`search/bandit.py`)."""
     arms = torch.zeros(p.shape, dtype=torch.int64) if context.arms is None else context.arms
     subset = torch.zeros(values.shape, dtype=torch.bool)
-    for arm in arms.unique().tolist():
+    for arm in sorted(set(arms.flatten().tolist())):
         chosen = BASIC[ARMS[arm]](csp, values, p, generator, context)
         subset |= chosen & (arms == arm)[:, csp.instance]
     return subset

@@ -88,7 +88,7 @@ class StateSettings:
         known = [name for name in SELECTORS if name not in REMEMBERING]
         _require(
             self.select not in REMEMBERING,
-            f"select cannot be {self.select!r}: it lives on what happened before, and in training nothing did; it can be {', '.join(known)}",
+            f"select cannot be {self.select!r}: it lives on what happened before, and in training nothing did; use {' or '.join(known)}",
         )
         _require(self.select is None or self.select in known, f"select must be {' or '.join(known)}, not {self.select!r}")
         _require(0 < self.p[0] <= self.p[1] <= 1, "p must be a range within 0 and 1, the lower end above 0")
