@@ -43,14 +43,15 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=24)
     parser.add_argument("--seconds", type=float, default=5.0, help="processor seconds of each problem, solved one by one")
     parser.add_argument("--iterations", type=int, help="instead of seconds; all problems together")
-    parser.add_argument("--settings", nargs="*", default=SETTINGS, help='such as select=worst,p=0.5; "" is the network\'s own')
+    parser.add_argument("--settings", nargs="*", default=SETTINGS, help='such as select=worst,seed=1; "" is the network\'s own')
     asked = parser.parse_args()
     torch.set_num_threads(1)
     keep_freed_memory()
     family, params = SETS[asked.problems]
     problems = families.get(family).generate(np.random.default_rng(SEED), asked.count, params)
     for setting in asked.settings:
-        options = dict(pair.split("=", 1) for pair in setting.split(",") if pair)
+        pairs = [pair.split("=", 1) for pair in setting.split(",") if pair]
+        options: dict[str, Any] = {name: int(value) if value.isdigit() else value for name, value in pairs}
         began = time.process_time()
         if asked.iterations is None:
             results = [solve(csp, asked.seconds, network=asked.network, **options) for csp in problems]
