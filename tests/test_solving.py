@@ -15,7 +15,7 @@ from consformer.errors import CheckpointError, UnknownNameError
 from consformer.networks import EquivariantConfig, EquivariantNetwork, Network, TokenConfig, TokenNetwork
 from consformer.search import refine as refine_module
 from consformer.search.schedule import Annealed, Fixed
-from consformer.solving import choose
+from consformer.solving import Settings, choose
 from consformer.training.checkpoint import Card, save_network
 from tests.helpers import ScriptedNetwork, cycle, gibbs, impossible, problem, small_equivariant
 
@@ -146,6 +146,9 @@ def test_nothing_happens_before_the_iteration() -> None:
         ({"time_limit": float("nan")}, "time limit must be"),
         ({"time_limit": "soon"}, "time limit must be"),
         ({"select": "conflict"}, "unknown selection 'conflict': did you mean 'conflicts'"),
+        ({"select": "worst_top"}, "unknown selection 'worst_top': did you mean 'worst-top'"),
+        ({"restarts": "elites"}, "unknown way to restart 'elites': did you mean 'elite'"),
+        ({"patience": "long"}, "unknown patience 'long': there are: adaptive, fixed, luby"),
         ({"decode": "best"}, "unknown decoding 'best': there are: greedy, sample"),
         ({"decode": ""}, "unknown decoding ''"),
         ({"p": 0}, "p 0 is out of range"),
@@ -281,15 +284,24 @@ def test_depth_is_a_choice_at_solving_time() -> None:
 
 
 def test_a_network_from_a_file(network_file: Callable[..., Path]) -> None:
-    path = network_file(gibbs(), p="0.5", temperature="0.4->0.2", decode="greedy", restart=9)
+    path = network_file(gibbs(), p="0.5", temperature="0.4->0.2", decode="greedy", restart=9, restarts="cross", patience="luby")
     for given in (path, str(path)):
         settings = refine([cycle(3, 3)], network=given).refinement.settings
         assert settings.p == Fixed(0.5)
         assert settings.temperature == Annealed(0.4, 0.2)
-        assert (settings.decode, settings.restart) == ("greedy", 9)
-    settings = refine([cycle(3, 3)], network=path, p=0.9, temperature="1", decode="sample", restart=2).refinement.settings
+        assert (settings.decode, settings.restart, settings.restarts, settings.patience) == ("greedy", 9, "cross", "luby")
+    others: Settings = {
+        "network": path,
+        "p": 0.9,
+        "temperature": "1",
+        "decode": "sample",
+        "restart": 2,
+        "restarts": "mixed",
+        "patience": "fixed",
+    }
+    settings = refine([cycle(3, 3)], **others).refinement.settings
     assert (settings.p, settings.temperature) == (Fixed(0.9), Fixed(1.0))
-    assert (settings.decode, settings.restart) == ("sample", 2)
+    assert (settings.decode, settings.restart, settings.restarts, settings.patience) == ("sample", 2, "mixed", "fixed")
     assert solve(cycle(3, 3), network=path, iterations=50).effort.network == "mine"
 
 
@@ -319,3 +331,11 @@ def test_soft_problems_have_an_objective() -> None:
     csp = problem([{"kind": "not_equal", "scope": list(e), "soft": True} for e in edges], n=3, m=2, maximise=True, offset=3)
     result = solve(csp, network=gibbs(), iterations=30)
     assert (result.status, result.objective) == ("solved", 2.0)
+
+
+def test_the_account_of_a_bandit() -> None:
+    result = solve(impossible(n=8, m=3), network=gibbs(), iterations=20, select="bandit")
+    strategies = result.effort.strategies
+    assert sum(counts["used"] for counts in strategies.values()) == 19  # the first iteration does not count
+    assert result.to_json()["strategies"] == strategies
+    assert "strategies" not in solve(impossible(), network=gibbs(), iterations=2).to_json()

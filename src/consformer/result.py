@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from consformer import checker
@@ -26,6 +26,8 @@ class Effort:
     seed: int
     history: tuple[tuple[float, int, float], ...] = ()  # (seconds, violations, soft cost) at each improvement
     interrupted: bool = False  # by Ctrl-C, before a solution or a limit was reached
+    strategies: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """how often each strategy of selection was "used" and "paid", where the search chose between them"""
 
 
 @dataclass(frozen=True)
@@ -92,4 +94,5 @@ class Result:
             "seconds": round(self.effort.seconds, 4),
             "network": self.effort.network,
             "seed": self.effort.seed,
+            **({"strategies": self.effort.strategies} if self.effort.strategies else {}),
         }

@@ -18,6 +18,7 @@ from consformer.networks import Network
 from consformer.result import Effort, Result
 from consformer.search.decode import DECODERS
 from consformer.search.refine import Event, Refinement, SearchSettings
+from consformer.search.restart import ORIGINS, PACES
 from consformer.search.schedule import COLDEST, parse_schedule
 from consformer.search.select import SELECTORS
 from consformer.training.checkpoint import Card, load_network
@@ -33,6 +34,8 @@ _DEFAULTS: dict[str, Any] = {
     "redraw": "0",
     "decode": "sample",
     "restart": None,
+    "restarts": "scratch",
+    "patience": "fixed",
     "depth": None,
 }
 
@@ -80,7 +83,8 @@ class Run:
             effort = Effort(0, refinement.seconds, self.network_name, seed, interrupted=self.interrupted)
             return Result.judged(csp, values, effort, self.models[index])
         interrupted = self.interrupted and not found.finished
-        effort = Effort(found.iterations, found.seconds, self.network_name, seed, tuple(found.history), interrupted)
+        strategies = {} if refinement.bandit is None else refinement.bandit.account(index)
+        effort = Effort(found.iterations, found.seconds, self.network_name, seed, tuple(found.history), interrupted, strategies)
         return Result.judged(csp, found.values, effort, self.models[index])
 
 
@@ -97,6 +101,8 @@ def refine(
     redraw: bool | float | str | None = None,
     decode: str | None = None,
     restart: int | None = None,
+    restarts: str | None = None,
+    patience: str | None = None,
     depth: int | None = None,
     seed: int = 0,
 ) -> Run:
@@ -107,7 +113,14 @@ def refine(
     defaults = _DEFAULTS | dict(_liked(card, compiled) if card else {})
     select = defaults["select"] if select is None else select
     decode = defaults["decode"] if decode is None else decode
-    for what, name, known in (("selection", select, list(SELECTORS)), ("decoding", decode, list(DECODERS))):
+    restarts = defaults["restarts"] if restarts is None else restarts
+    patience = defaults["patience"] if patience is None else patience
+    for what, name, known in (
+        ("selection", select, list(SELECTORS)),
+        ("decoding", decode, list(DECODERS)),
+        ("way to restart", restarts, list(ORIGINS)),
+        ("patience", patience, list(PACES)),
+    ):
         if name not in known:
             raise UnknownNameError(what, str(name), known)
     restart = defaults["restart"] if restart is None else restart
@@ -129,6 +142,8 @@ def refine(
         redraw=parse_schedule(_as_number(defaults["redraw"] if redraw is None else redraw), low=0.0, high=1.0, what="redraw"),
         decode=decode,
         restart=restart,
+        restarts=restarts,
+        patience=patience,
         seed=seed,
     )
     models = [problem if isinstance(problem, Model) else None for problem in problems]
@@ -152,6 +167,8 @@ class Settings(TypedDict, total=False):
     redraw: bool | float | str | None
     decode: str | None
     restart: int | None
+    restarts: str | None
+    patience: str | None
     depth: int | None
     seed: int
 
@@ -165,10 +182,12 @@ def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) ->
 
     Settings: `network` (name of a shipped one, a file, or a network; "auto": the shipped one that suits the problem), `iterations` (per
     problem) and `time_limit` (seconds, for the whole call; 10 when neither is given), `pool` (candidates refined side by side), `p` (share
-    of variables updated) and `temperature`, each a number or a schedule such as "0.25^1/25", `select` ("uniform", or "conflicts": all
-    variables in conflict, too), `redraw` (chance that the network is not shown the present values of the variables it updates), `decode`
-    ("sample" or "greedy"), `restart` (stale candidates start anew after so many iterations), `depth` (how often the network goes through
-    its layers), `seed`. What is not given is as the network likes it. Ctrl-C gives what was found until then, and
+    of variables updated) and `temperature`, each a number or a schedule such as "0.25^1/25", `select` ("uniform", "conflicts": all
+    variables in conflict, too, "worst", "gradient", "unsure", "related", or "bandit", which learns which of them pays: see
+    `search/select.py`), `redraw` (chance that the network is not shown the present values of the variables it updates), `decode` ("sample"
+    or "greedy"), `restart` (stale candidates start anew after so many iterations), `restarts` (from "scratch", an "elite", two of them that
+    "cross", or "mixed"), `patience` ("fixed", "luby" or "adaptive": how the iterations until a restart change), `depth` (how often the
+    network goes through its layers), `seed`. What is not given is as the network likes it. Ctrl-C gives what was found until then, and
     `result.effort.interrupted` tells so.
 
     >>> from consformer import Model, all_different, solve

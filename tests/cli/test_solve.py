@@ -149,7 +149,23 @@ def test_every_option_arrives(cli: Cli, settings: dict[str, Any], tmp_path: Path
     cli(
         *("solve", graph, "--family", "coloring", "--format", "dimacs_col", "--colors", 6, "--network", "any", "--pool", 3),
         *("--iterations", 9, "--time-limit", 2.5, "--p", "0.5..0.9", "--temperature", "0.5->0.1", "--select", "conflicts"),
-        *("--redraw", 1, "--decode", "greedy", "--restart", 7, "--depth", 2, "--seed", 11, "--quiet"),
+        *(
+            "--redraw",
+            1,
+            "--decode",
+            "greedy",
+            "--restart",
+            7,
+            "--restarts",
+            "cross",
+            "--patience",
+            "luby",
+            "--depth",
+            2,
+            "--seed",
+            11,
+            "--quiet",
+        ),
     )
     (csp,) = settings.pop("problems")
     assert (csp.family, csp.n, csp.m) == ("coloring", 3, 6)
@@ -164,6 +180,8 @@ def test_every_option_arrives(cli: Cli, settings: dict[str, Any], tmp_path: Path
         "redraw": "1",
         "decode": "greedy",
         "restart": 7,
+        "restarts": "cross",
+        "patience": "luby",
         "depth": 2,
         "seed": 11,
     }
@@ -172,7 +190,8 @@ def test_every_option_arrives(cli: Cli, settings: dict[str, Any], tmp_path: Path
 def test_what_is_asked_for_by_default(cli: Cli, settings: dict[str, Any], board: Path) -> None:
     cli("solve", board)
     settings.pop("problems")
-    nothing = dict.fromkeys(["iterations", "time_limit", "p", "temperature", "select", "redraw", "decode", "restart", "depth"])
+    names = ["iterations", "time_limit", "p", "temperature", "select", "redraw", "decode", "restart", "restarts", "patience", "depth"]
+    nothing = dict.fromkeys(names)
     assert settings == {"network": "auto", "pool": 1, "seed": 0, **nothing}
 
 
@@ -197,8 +216,18 @@ def test_the_same_seed_gives_the_same_answer(cli: Cli, tmp_path: Path, network: 
 
 @pytest.mark.parametrize(
     "options",
-    [["--select", "conflicts"], ["--decode", "greedy"], ["--restart", 5], ["--p", "0.5"], ["--temperature", "0.3^1/10"], ["--pool", 4]],
-    ids=lambda options: str(options[0]),
+    [
+        ["--select", "conflicts"],
+        ["--select", "bandit"],
+        ["--decode", "greedy"],
+        ["--restart", 5],
+        ["--restart", 5, "--restarts", "mixed", "--patience", "adaptive"],
+        ["--p", "0.5"],
+        ["--temperature", "0.3^1/10"],
+        ["--temperature", "0.5->0.2/10"],
+        ["--pool", 4],
+    ],
+    ids=lambda options: "".join(map(str, options)),
 )
 def test_ways_to_search(cli: Cli, board: Path, network: Path, options: list[object]) -> None:
     ran = cli("solve", board, "--network", network, "--iterations", 40, "--json", *options)
@@ -338,7 +367,7 @@ def test_files_that_cannot_be_read(cli: Cli, tmp_path: Path, board: Path, monkey
         (["--time-limit", "nan"], ["time limit must be a number"]),
         (["--p", "half"], ["p 'half' is not understood", "0.7..1"]),
         (["--temperature", "0"], ["temperature '0' is out of range"]),
-        (["--select", "best"], ["unknown selection 'best'", "conflicts, uniform"]),
+        (["--select", "best"], ["unknown selection 'best'", "conflicts, gradient"]),
         (["--decode", "best"], ["unknown decoding 'best'", "greedy, sample"]),
         (["--restart", "0"], ["restart must be a whole number from 1"]),
         (["--seed", "-1"], ["seed must be a whole number from 0"]),

@@ -104,8 +104,14 @@ def test_goes_on_where_it_stopped(network: str, tmp_path: Path) -> None:
 def test_another_evaluation_is_not_mixed_in(network: str, tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     list(Evaluation(cycles(4), network, Limits(iterations=5), record))
-    with pytest.raises(InputError, match=r"record\.jsonl: holds an evaluation with another limits"):
-        Evaluation(cycles(4), network, Limits(iterations=6), record)
+    header, *rows = record.read_text().splitlines()
+    older = json.loads(header)
+    del older["limits"]["patience"]  # there was no such setting yet
+    record.write_text("\n".join([json.dumps(older), *rows]) + "\n")
+    assert list(Evaluation(cycles(4), network, Limits(iterations=5), record)) == []
+    for other in (Limits(iterations=6), Limits(iterations=5, patience="luby")):
+        with pytest.raises(InputError, match=r"record\.jsonl: holds an evaluation with another limits"):
+            Evaluation(cycles(4), network, other, record)
     with pytest.raises(InputError, match="another set"):
         Evaluation(ProblemSet("others", (cycle(4, 2),), ("c4",)), network, Limits(iterations=5), record)
     record.write_text("{not json\n")

@@ -13,8 +13,9 @@ from consformer.search.pool import QUICK, Batch
 from tests.helpers import cycle, problem, random_csp
 
 SEEDS = st.integers(0, 10_000)
-PER_INSTANCE = ("age", "best_key", "done", "optimising", "heavy", "movable", "slowness")
-PER_CANDIDATE = ("candidate_key", "stale", "violations", "cost")
+PER_INSTANCE = ("age", "best_key", "drought", "done", "optimising", "heavy", "movable", "slowness")
+PER_CANDIDATE = ("candidate_key", "stale", "spent", "round", "violations", "cost")
+PER_VARIABLE = ("values", "peak", "margin")
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -30,18 +31,24 @@ def worn(batch: Batch) -> Batch:
     batch.age = torch.arange(len(batch.members)) + 5
     batch.best_key = batch.age / 2.0
     batch.done = batch.age % 2 == 0
+    batch.drought = batch.age * 3
     batch.stale = torch.arange(batch.stale.numel()).view(batch.stale.shape)
+    batch.spent, batch.round = batch.stale + 100, batch.stale + 200
+    batch.margin = torch.arange(batch.margin.numel()).view(batch.margin.shape) / 4
+    batch.peak = batch.csp.random_values(len(batch.values), generator(9))
+    batch.elites.admit(batch.csp, batch.peak, batch.candidate_key, batch.stale % 2 == 0)
     return batch
 
 
 def same(one: Batch, two: Batch) -> None:
     assert one.members == two.members
     assert one.spans == two.spans
-    assert torch.equal(one.values, two.values)
     assert torch.equal(one.csp.domain, two.csp.domain)
     assert torch.equal(one.csp.graph.edges, two.csp.graph.edges)
-    for name in PER_INSTANCE + PER_CANDIDATE:
+    for name in PER_INSTANCE + PER_CANDIDATE + PER_VARIABLE:
         assert torch.equal(getattr(one, name), getattr(two, name)), name
+    assert torch.equal(one.elites.key, two.elites.key)
+    assert torch.equal(one.elites.values, two.elites.values)
 
 
 # --- what candidates are worth ------------------------------------------------------------------------------------
@@ -147,6 +154,58 @@ def test_patience_grows_with_the_free_variables(n: int, fixed: int, slowness: in
         assert (int(batch.stale[0, 0]) == 0) == anew
 
 
+def test_the_peak_is_the_best_since_the_start() -> None:
+    batch = started(cycle(4, 2), pool=1)
+    batch.candidate_key.fill_(float("inf"))
+    for values in ([0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]):
+        batch.values = torch.tensor([values])
+        batch.judge()
+    assert batch.peak.tolist() == [[0, 1, 0, 0]]
+
+
+def test_droughts_that_ended_well() -> None:
+    """The first step after a start is none: it is better than a random assignment anyhow."""
+    batch = started(cycle(4, 2), pool=2)
+    batch.values = torch.tensor([[0, 1, 0, 1], [0, 0, 0, 0]])
+    for spent, stale, drought in ([1, 1], [9, 8], 0), ([5, 5], [3, 7], 3), ([9, 9], [1, 9], 3):
+        batch.candidate_key = torch.tensor([[5.0], [0.0]], dtype=torch.float64)
+        batch.spent, batch.stale = torch.tensor(spent)[:, None], torch.tensor(stale)[:, None]
+        batch.judge()
+        assert batch.drought.tolist() == [drought]
+
+
+def test_what_is_given_up_becomes_an_elite_and_begins_from_one() -> None:
+    batch = started(cycle(40, 3), cycle(20, 3), pool=2)
+    batch.stale = torch.tensor([[50, 0], [0, 50]])
+    batch.spent.fill_(60)
+    batch.margin.fill_(1.0)
+    batch.peak, key = batch.csp.random_values(2, generator(5)), batch.candidate_key.clone()
+    before = batch.values.clone()
+    batch.restart(10, generator(1), "elite")
+    assert torch.equal(batch.elites.key.min(0).values, torch.stack([key[0, 0], key[1, 1]]))
+    assert 0 < float((batch.values[0, :40] != batch.peak[0, :40]).float().mean()) < 0.4
+    assert torch.equal(batch.values[1, :40], before[1, :40])
+    assert torch.equal(batch.values[0, 40:], before[0, 40:])
+    assert batch.spent.tolist() == [[0, 60], [60, 0]]
+    assert batch.margin[0, :40].tolist() == [0.0] * 40  # nothing is known of the new one
+    assert batch.margin[1, :40].tolist() == [1.0] * 40
+    assert batch.candidate_key.isinf().tolist() == [[True, False], [False, True]]
+
+
+def test_patience_at_another_pace() -> None:
+    batch = started(cycle(5, 3), pool=2)
+    for turn, waits in enumerate([1, 1, 2, 1, 1, 2, 4]):
+        batch.round = torch.arange(2)[:, None] + turn
+        for stale, anew in ((10 * waits - 1, False), (10 * waits, True)):
+            batch.stale.fill_(stale)
+            batch.restart(10, generator(), pacing="luby")
+            assert (batch.stale[:, 0] == 0).tolist() == [anew] * 2
+    batch.drought.fill_(30)
+    batch.stale = torch.tensor([[59], [60]])
+    batch.restart(10, generator(), pacing="adaptive")
+    assert batch.stale.tolist() == [[59], [0]]
+
+
 def test_what_cannot_move() -> None:
     batch = started(problem([], n=2, m=2, given={0: 1, 1: 0}), cycle(3, 2))
     assert batch.movable.tolist() == [False, True]
@@ -162,7 +221,11 @@ def test_a_batch_without_some() -> None:
     assert kept.members == [10, 12]
     assert kept.spans == [(0, 3), (3, 63)]
     n = problems[1].n
-    assert torch.equal(kept.values, torch.cat([batch.values[:, :3], batch.values[:, 3 + n :]], 1))
+    for name in PER_VARIABLE:
+        before = getattr(batch, name)
+        assert torch.equal(getattr(kept, name), torch.cat([before[:, :3], before[:, 3 + n :]], 1)), name
+    assert torch.equal(kept.elites.key, batch.elites.key[:, [0, 2]])
+    assert torch.equal(kept.elites.values, torch.cat([batch.elites.values[:, :3], batch.elites.values[:, 3 + n :]], 1))
     for name in PER_INSTANCE:
         assert torch.equal(getattr(kept, name), getattr(batch, name)[[0, 2]]), name
     for name in PER_CANDIDATE:

@@ -12,7 +12,9 @@ from consformer.csp import CSP
 from consformer.networks import Network
 from consformer.search import refine as refine_module
 from consformer.search.refine import Event, Refinement, SearchSettings
-from consformer.search.schedule import Annealed, Fixed, Reheated
+from consformer.search.restart import ORIGINS, PACES
+from consformer.search.schedule import Annealed, Fixed, Reheated, Sawtooth
+from consformer.search.select import ARMS, SELECTORS
 from tests.helpers import ScriptedNetwork, cycle, gibbs, impossible, problem, random_csp, small_equivariant
 
 
@@ -168,12 +170,70 @@ def test_stale_candidates_restart() -> None:
     assert all(torch.equal(values, network.calls[0][1]) for _, values, _, _ in network.calls)
 
 
-def test_a_restart_does_not_lose_the_best() -> None:
+@pytest.mark.parametrize("patience", PACES)
+@pytest.mark.parametrize("restarts", ORIGINS)
+def test_a_restart_does_not_lose_the_best(restarts: str, patience: str) -> None:
     csp = impossible(n=12, m=4)
-    refinement, _ = run([csp], gibbs(), iterations=40, restart=2, pool=2)
+    refinement, _ = run([csp], gibbs(), iterations=40, restart=2, pool=2, restarts=restarts, patience=patience)
     (found,) = refinement.incumbents
     assert found is not None
     assert checker.check(csp, found.values).violations == found.violations == min(v for _, v, _ in found.history)
+
+
+def test_candidates_begin_anew_from_elites() -> None:
+    """The network spoils everything but its first answer; what restarts is then like that answer, not random."""
+    wanted = torch.arange(60) % 2
+
+    def answer(csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
+        right = wanted.clone()
+        right[0] = 1  # one pair of neighbours, or two, remain the same
+        return 100.0 * csp.one_hot((right if len(network.calls) == 1 else torch.zeros(60, dtype=torch.int64)).expand(values.shape))
+
+    network = ScriptedNetwork(answer)
+    run([cycle(60, 2)], network, iterations=8, restart=4, p=Fixed(1.0), restarts="elite")
+    alike = [float((values[0] == wanted).float().mean()) for _, values, _, _ in network.calls]
+    assert max(alike[2:6]) <= 0.5
+    assert alike[6] > 0.6
+
+
+# --- strategies -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("select", SELECTORS)
+def test_every_strategy_solves_what_is_easy(select: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refine_module, "PAIRS_AT_ONCE", 150)
+    problems = [cycle(3 + i % 6, 3 + i % 3) for i in range(12)]
+    refinement, _ = run(problems, iterations=300, pool=2, select=select, restart=20)
+    for csp, values in zip(problems, values_of(refinement), strict=True):
+        assert checker.check(csp, values).solved
+
+
+def test_the_unsure_are_asked_again() -> None:
+    """The network is sure of all but the last three variables."""
+
+    def answer(csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
+        sure = torch.where(torch.arange(csp.n) < csp.n - 3, 20.0, 0.1)
+        return csp.one_hot(values) * sure[:, None]
+
+    network = ScriptedNetwork(answer)
+    run([impossible(n=12, m=3)], network, iterations=8, select="unsure-top", p=Fixed(0.25))
+    subsets = [torch.nonzero(subset[0])[:, 0].tolist() for _, _, subset, _ in network.calls]
+    assert sorted(i for subset in subsets[:4] for i in subset if i < 9) == list(range(9))  # everybody is asked once
+    assert subsets[4:] == [[9, 10, 11]] * 4
+
+
+def test_the_bandit_tells_what_it_did() -> None:
+    problems = [impossible(n=12, m=4), cycle(5, 4)]
+    refinement, _ = run(problems, gibbs(), iterations=30, pool=2, select="bandit", restart=5)
+    assert refinement.bandit is not None
+    counts = refinement.bandit.account(0)
+    assert list(counts) == list(ARMS)
+    used, paid = (sum(count[what] for count in counts.values()) for what in ("used", "paid"))
+    assert 0 < paid < used < 60  # two candidates, and the first iteration after each start does not count
+    again, _ = run(problems, gibbs(), iterations=30, pool=2, select="bandit", restart=5)
+    assert again.bandit is not None
+    assert again.bandit.account(0) == counts
+    assert run(problems, iterations=3)[0].bandit is None
 
 
 # --- optimisation -------------------------------------------------------------------------------------------------
@@ -306,14 +366,18 @@ def test_no_limit_ends_with_the_solution() -> None:
     assert events[-1].solved == 1
 
 
-@pytest.mark.parametrize("decode", ["sample", "greedy"])
-def test_the_same_seed_gives_the_same_run(decode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "chosen",
+    [{"decode": "sample"}, {"decode": "greedy"}, {"select": "bandit", "restarts": "mixed", "patience": "adaptive"}],
+    ids=lambda chosen: "-".join(chosen.values()),
+)
+def test_the_same_seed_gives_the_same_run(chosen: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refine_module, "PAIRS_AT_ONCE", 150)
     problems = [random_csp(seed) for seed in range(6)]
 
     def outcome(seed: int) -> list[Any]:
         torch.manual_seed(int(time.perf_counter_ns()) % 1000)  # the global generator must not matter
-        settings: dict[str, Any] = {"iterations": 8, "pool": 2, "restart": 3, "temperature": Annealed(1.0, 0.2), "decode": decode}
+        settings: dict[str, Any] = {"iterations": 8, "pool": 2, "restart": 3, "temperature": Annealed(1.0, 0.2), **chosen}
         refinement, events = run(problems, small_equivariant(), seed=seed, **settings)
         return [values_of(refinement), [(event.violations, event.cost, event.finished) for event in events]]
 
@@ -344,6 +408,13 @@ def test_schedules_follow_the_age_of_each_problem(monkeypatch: pytest.MonkeyPatc
     network = ScriptedNetwork()
     run([impossible(), impossible()], network, iterations=4, temperature=Reheated(0.25, 1.0, 3))
     assert [float(temperature[0, 0]) for *_, temperature in network.calls] == [0.25, 0.25, 1.0, 0.25] * 2
+
+
+def test_a_sawtooth_follows_the_starts_of_a_candidate() -> None:
+    network = ScriptedNetwork(lambda csp, values, subset, temperature: 100.0 * csp.one_hot(values))
+    run([impossible(n=30, m=5)], network, iterations=8, restart=4, temperature=Sawtooth(1.0, 0.25, 3))
+    found = [float(temperature[0, 0]) for *_, temperature in network.calls]
+    assert found == pytest.approx([1, 0.5, 0.25, 1, 1, 0.5, 0.25, 1])  # the fifth is the first after a restart
 
 
 def test_annealing_ends_with_the_run() -> None:

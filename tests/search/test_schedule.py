@@ -5,13 +5,13 @@ import torch
 from torch import Tensor
 
 from consformer.errors import ConsformerError
-from consformer.search.schedule import Annealed, Drawn, Fixed, InTurn, Moment, Reheated, Schedule, parse_schedule
+from consformer.search.schedule import Annealed, Drawn, Fixed, InTurn, Moment, Reheated, Sawtooth, Schedule, parse_schedule
 
 
 def numbers(schedule: Schedule, age: list[int], progress: list[float] | None = None, pool: int = 2, seed: int = 0) -> Tensor:
     shares = torch.tensor(progress if progress is not None else [0.0] * len(age))
     rounds = torch.arange(pool)[:, None].repeat(1, len(age))
-    found = schedule(Moment(torch.tensor(age), shares, rounds, torch.Generator().manual_seed(seed)))
+    found = schedule(Moment(torch.tensor(age), shares, rounds, torch.tensor([age] * pool) + rounds, torch.Generator().manual_seed(seed)))
     assert found.shape == (pool, len(age))
     assert found.dtype == torch.float32
     return found
@@ -30,6 +30,8 @@ def numbers(schedule: Schedule, age: list[int], progress: list[float] | None = N
         (".7...9", Drawn(0.7, 0.9)),
         ("0.5->0.1", Annealed(0.5, 0.1)),
         ("0.1 -> 0.5", Annealed(0.1, 0.5)),
+        ("0.5->0.1/200", Sawtooth(0.5, 0.1, 200)),
+        ("0.8 -> 0.1 / 1", Sawtooth(0.8, 0.1, 1)),
         ("0.25^1/25", Reheated(0.25, 1.0, 25)),
         ("0.8 | 0.1..0.3", InTurn((Fixed(0.8), Drawn(0.1, 0.3)))),
     ],
@@ -59,6 +61,11 @@ def test_grammar(text: str | float, schedule: Schedule) -> None:
         "|",
         "0->1",
         "0.5->0",
+        "0.5->0/9",
+        "0.5->0.1/0",
+        "0.5->0.1/",
+        "0.5->0.1/2.5",
+        "0.5..0.9/7",
     ],
 )
 def test_what_is_not_understood(text: str) -> None:
@@ -66,7 +73,7 @@ def test_what_is_not_understood(text: str) -> None:
         parse_schedule(text, what="temperature")
 
 
-@pytest.mark.parametrize("text", ["0", "1.5", "0..0.5", "0.5->1.5", "0.5^2/10", "0.5|1.5", "1e400", 2])
+@pytest.mark.parametrize("text", ["0", "1.5", "0..0.5", "0.5->1.5", "0.5->1.5/9", "0.5^2/10", "0.5|1.5", "1e400", 2])
 def test_out_of_range(text: str | float) -> None:
     with pytest.raises(ConsformerError, match=r"p .* is out of range: it must be from 1e-09 to 1"):
         parse_schedule(text, high=1.0, what="p")
@@ -89,6 +96,13 @@ def test_drawn_fills_its_range() -> None:
 def test_annealed_goes_geometrically_with_progress() -> None:
     found = numbers(Annealed(0.8, 0.2), [0, 7, 9], [0.0, 0.5, 1.0])
     torch.testing.assert_close(found, torch.tensor([[0.8, 0.4, 0.2]] * 2))
+
+
+def test_a_sawtooth_begins_anew_and_with_every_start_of_a_candidate() -> None:
+    found = numbers(Sawtooth(0.8, 0.2, 3), list(range(7)))  # the second candidate is one iteration further
+    torch.testing.assert_close(found[0], torch.tensor([0.8, 0.4, 0.2, 0.8, 0.4, 0.2, 0.8]))
+    torch.testing.assert_close(found[1], torch.tensor([0.4, 0.2, 0.8, 0.4, 0.2, 0.8, 0.4]))
+    assert numbers(Sawtooth(0.8, 0.2, 1), [0, 1, 2], pool=1).tolist() == [[pytest.approx(0.8)] * 3]
 
 
 def test_reheated_in_every_nth_iteration() -> None:

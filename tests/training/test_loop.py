@@ -153,6 +153,17 @@ def test_samples_are_what_the_recipe_asks_for(tmp_path: Path) -> None:
     assert not torch.equal(trainer.sample(trainer.recipe.task[0], 0, 0).values, sample.values)  # another step
 
 
+def test_subsets_as_the_recipe_asks_for(tmp_path: Path) -> None:
+    """Everybody in conflict is chosen, and nobody else at such a p."""
+    trainer = Trainer(recipe(RECIPE + '[state]\np = [1e-6, 1e-6]\nselect = "conflicts"\n'), tmp_path)
+    sample = trainer.sample(trainer.recipe.task[0], 0, 0)
+    wrong = sample.csp.in_conflict(sample.values) & sample.csp.free
+    assert bool(wrong.any())
+    assert bool(sample.subset[wrong].all())
+    assert int((sample.subset & ~wrong).sum()) <= len(sample.csp.instances)
+    assert "select" not in loop._comparable(recipe().to_dict())["state"]  # runs from before there was such a setting can go on
+
+
 def test_learning_rate(tmp_path: Path) -> None:
     def rates(**optimiser: Any) -> list[float]:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))

@@ -73,7 +73,7 @@ def test_every_setting_survives_json() -> None:
     for section in ("task", "validation"):
         document[section] = [{key: value for key, value in row.items() if value is not None} for row in document[section]]
     document = {key: value for key, value in document.items() if value is not None}
-    for section in document.keys() & {"search", "soft_search", "tight_search", "network"}:
+    for section in document.keys() & {"search", "soft_search", "tight_search", "network", "state"}:
         document[section] = {key: value for key, value in document[section].items() if value is not None}
     assert parse_recipe(_toml(document), "any", "again") == recipe
 
@@ -126,6 +126,12 @@ def _toml(document: dict[str, object]) -> str:
         ('[search]\ntemperature = "hot"\n' + SMALLEST, "mine.toml: search: temperature 'hot' is not understood"),
         ('[search]\np = "2"\n' + SMALLEST, "mine.toml: search: p '2' is out of range"),
         ('[search]\ndecode = "best"\n' + SMALLEST, "mine.toml: search: decode must be sample or greedy"),
+        ('[search]\nselect = "best"\n' + SMALLEST, "mine.toml: search: select must be uniform or conflicts or .*, not 'best'"),
+        ('[search]\nrestarts = "best"\n' + SMALLEST, "mine.toml: search: restarts must be scratch or elite or cross or mixed, not 'best'"),
+        ('[search]\npatience = "long"\n' + SMALLEST, "mine.toml: search: patience must be fixed or luby or adaptive, not 'long'"),
+        ('[state]\nselect = "unsure"\n' + SMALLEST, "mine.toml: state: select cannot be 'unsure': it lives on what happened before"),
+        ('[state]\nselect = "bandit"\n' + SMALLEST, "mine.toml: state: select cannot be 'bandit'"),
+        ('[state]\nselect = "best"\n' + SMALLEST, "mine.toml: state: select must be uniform or .*, not 'best'"),
         ("[search]\nrestart = 0\n" + SMALLEST, "mine.toml: search: restart must be at least 1"),
         ("[task]\nfamily = 'sudoku'\n", "mine.toml: task: must be a list, not"),
         ("[[task]]\nbatch = 3\n", r"mine.toml: task\[0\]: .*family"),

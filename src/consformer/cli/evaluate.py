@@ -32,6 +32,8 @@ def evaluate(
     redraw: Annotated[str | None, typer.Option(help="Chance of redrawing, as for solve. Default: the network's.")] = None,
     decode: Annotated[str | None, typer.Option(help="How values are taken: sample or greedy. Default: the network's.")] = None,
     restart: Annotated[int | None, typer.Option(help="When candidates without progress start anew, as for solve.")] = None,
+    restarts: Annotated[str | None, typer.Option(help="What they become, as for solve. Default: the network's.")] = None,
+    patience: Annotated[str | None, typer.Option(help="How the time until then changes, as for solve. Default: the network's.")] = None,
     depth: Annotated[int | None, typer.Option(min=1, help="How often the layers are gone through, as for solve.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
     cpsat: Annotated[
@@ -100,7 +102,7 @@ def evaluate(
     if iterations is None and time_limit is None:
         iterations, time_limit = chosen.iterations, chosen.seconds
         time_limit = 10.0 if iterations is None and time_limit is None else time_limit
-    limits = Limits(iterations, time_limit, pool, p, temperature, select, redraw, decode, restart, depth, seed)
+    limits = Limits(iterations, time_limit, pool, p, temperature, select, redraw, decode, restart, restarts, patience, depth, seed)
     if cpsat_from is not None and cpsat is None:
         raise ConsformerError("--cpsat-from needs --cpsat with the seconds that CP-SAT had")
     rival = None if cpsat is None else Rival(cpsat, cpsat_from)

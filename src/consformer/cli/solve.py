@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from consformer.solving import Run
 
 _SCHEDULE = (
-    "a number, or a schedule: 0.7..1 (drawn), 0.5->0.1 (annealed), 0.25^1/25 (0.25, but 1 in every 25th iteration), "
+    "a number, or a schedule: 0.7..1 (drawn), 0.5->0.1 (annealed), 0.5->0.1/200 (again in every 200 iterations), "
+    "0.25^1/25 (0.25, but 1 in every 25th iteration), "
     "0.8|0.1 (the next with every restart)"
 )
 
@@ -45,7 +46,10 @@ def solve(
     select: Annotated[
         str | None,
         typer.Option(
-            help="Which variables are updated: uniform (any, with chance p) or conflicts (all in conflict, too). Default: the network's."
+            help="Which variables are updated: uniform (any, with chance p), conflicts (all in conflict, too), worst (the more violated "
+            "the likelier), gradient (the more another value would gain), unsure (where the network was least sure), related (a connected "
+            "region around a conflict), each of the last four also as NAME-top (no chance: the first p of them), or bandit (learns which "
+            "pays). Default: the network's."
         ),
     ] = None,
     redraw: Annotated[
@@ -60,6 +64,20 @@ def solve(
         int | None,
         typer.Option(
             help="A candidate without progress for so many iterations starts anew (later, in proportion, beyond 50 free variables)."
+        ),
+    ] = None,
+    restarts: Annotated[
+        str | None,
+        typer.Option(
+            help="What it becomes then: scratch (random), elite (a good earlier one, shaken), cross (two of them, crossed) or mixed. "
+            "Default: the network's."
+        ),
+    ] = None,
+    patience: Annotated[
+        str | None,
+        typer.Option(
+            help="How --restart changes: fixed, luby (times 1, 1, 2, 1, 1, 2, 4, ..) or adaptive (at least twice the longest time without "
+            "progress that ended well). Default: the network's."
         ),
     ] = None,
     depth: Annotated[
@@ -110,6 +128,8 @@ def solve(
         redraw=redraw,
         decode=decode,
         restart=restart,
+        restarts=restarts,
+        patience=patience,
         depth=depth,
         seed=seed,
     )

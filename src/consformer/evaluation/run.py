@@ -46,6 +46,8 @@ class Limits:
     redraw: str | None = None
     decode: str | None = None
     restart: int | None = None
+    restarts: str | None = None
+    patience: str | None = None
     depth: int | None = None
     seed: int = 0
 
@@ -197,7 +199,7 @@ class Evaluation:
             return
         header, self.rivals, self.rows = read_record(record)
         for key, value in json.loads(json.dumps(self.header)).items():
-            if header.get(key) != value:
+            if _given(header.get(key)) != _given(value):
                 told = f"holds an evaluation with another {key} ({header.get(key)!r}, not {value!r}); name another file to start anew"
                 raise InputError(told, source=record)
 
@@ -220,6 +222,11 @@ def _rank(csp: CSP, outcome: Outcome) -> tuple[float, float, float]:
     """Smaller is better: violations, then the objective, then seconds."""
     objective = outcome.objective or 0.0
     return outcome.violations or 0, -objective if csp.maximise else objective, outcome.seconds
+
+
+def _given(entry: Any) -> Any:
+    """Limits without those that are not given, so that a record goes on after a new one was thought of."""
+    return {key: value for key, value in entry.items() if value is not None} if isinstance(entry, dict) else entry
 
 
 def fingerprint(network: Network, card: Card) -> str:

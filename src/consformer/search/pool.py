@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from consformer.csp import CSP
+from consformer.search.restart import ORIGINS, Elites, pace
 
 QUICK = 50  # problems with up to so many free variables are restarted after the patience asked for, larger ones later
 
@@ -24,7 +25,12 @@ class Batch:
     age: Tensor  # [I] iterations done
     best_key: Tensor  # [I] of the incumbent
     candidate_key: Tensor  # [K,I] best of each candidate since it started
+    peak: Tensor  # [K,n] its values then
     stale: Tensor  # [K,I] iterations since then
+    spent: Tensor  # [K,I] iterations since it started
+    drought: Tensor  # [I] the longest time without progress that ended well, of any candidate
+    margin: Tensor  # [K,n] how sure the network was of each variable when it was last asked (see `select.margin`); 0: not yet
+    elites: Elites
     round: Tensor  # [K,I] how often each candidate was restarted, plus its own number
     violations: Tensor  # [K,I]
     cost: Tensor  # [K,I]
@@ -44,10 +50,15 @@ class Batch:
             csp=csp,
             members=members,
             values=values,
+            peak=values,
+            margin=torch.zeros(values.shape),
+            elites=Elites.none(csp),
             age=torch.zeros(count, dtype=torch.int64),
+            drought=torch.zeros(count, dtype=torch.int64),
             best_key=torch.full((count,), float("inf"), dtype=torch.float64),
             candidate_key=torch.full((pool, count), float("inf"), dtype=torch.float64),
             stale=torch.zeros(pool, count, dtype=torch.int64),
+            spent=torch.zeros(pool, count, dtype=torch.int64),
             round=torch.arange(pool)[:, None].repeat(1, count),
             violations=torch.zeros(pool, count, dtype=torch.int64),
             cost=torch.zeros(pool, count, dtype=torch.float64),
@@ -63,6 +74,9 @@ class Batch:
         self.cost = self.csp.cost(self.values) if bool(self.optimising.any()) else torch.zeros(self.violations.shape, dtype=torch.float64)
         key = self._key()
         improved = key < self.candidate_key
+        ended = torch.where(improved & (self.spent > 1), self.stale, 0)  # the first step from a random assignment tells nothing
+        self.drought = torch.maximum(self.drought, ended.amax(0))
+        self.peak = torch.where(improved[:, self.csp.instance], self.values, self.peak)
         self.candidate_key = torch.where(improved, key, self.candidate_key)
         self.stale = torch.where(improved, 0, self.stale + 1)
 
@@ -75,45 +89,51 @@ class Batch:
         key, index = self._key().min(0)
         return index, key
 
-    def restart(self, patience: int, generator: torch.Generator) -> None:
-        """Candidates without progress start anew from a random assignment; larger problems are given more time, in proportion."""
-        frozen = self.stale >= patience * self.slowness
-        if bool(frozen.any()):
-            fresh = self.csp.random_values(len(self.values), generator)
-            self.values = torch.where(frozen[:, self.csp.instance], fresh, self.values)
-            self.candidate_key[frozen] = float("inf")
-            self.stale[frozen] = 0
-            self.round[frozen] += 1
+    def restart(self, patience: int, generator: torch.Generator, origin: str = "scratch", pacing: str = "fixed") -> None:
+        """Candidates without progress start anew (see `search/restart.py`); larger problems are given more time, in proportion."""
+        turn = self.round - torch.arange(len(self.values))[:, None]
+        frozen = self.stale >= pace(pacing, patience * self.slowness, turn, self.drought)
+        if not bool(frozen.any()):
+            return
+        everywhere = frozen[:, self.csp.instance]
+        if origin != "scratch":
+            self.elites.admit(self.csp, self.peak, self.candidate_key, frozen)
+        fresh = ORIGINS[origin](self.csp, self.elites, len(self.values), generator)
+        self.values = torch.where(everywhere, fresh, self.values)
+        self.margin = self.margin.masked_fill(everywhere, 0.0)
+        self.candidate_key[frozen] = float("inf")
+        self.stale[frozen] = self.spent[frozen] = 0
+        self.round[frozen] += 1
 
     def only(self, keep: list[int]) -> Batch:
         """The batch without the other instances."""
         if len(keep) == len(self.members):
             return self
         csp = CSP.union([self.csp.instances[i] for i in keep])
-        values = torch.cat([self.values[:, start:end] for start, end in (self.spans[i] for i in keep)], 1)
         pick = torch.tensor(keep)
+        stay = torch.cat([torch.arange(*self.spans[i]) for i in keep])
         return Batch(
             csp=csp,
             members=[self.members[i] for i in keep],
-            values=values,
-            age=self.age[pick],
-            best_key=self.best_key[pick],
-            done=self.done[pick],
-            **{name: getattr(self, name)[:, pick] for name in ("candidate_key", "stale", "round", "violations", "cost")},
+            elites=Elites(self.elites.values[:, stay], self.elites.key[:, pick]),
+            **{name: getattr(self, name)[pick] for name in _PER_INSTANCE},
+            **{name: getattr(self, name)[:, pick] for name in _PER_CANDIDATE},
+            **{name: getattr(self, name)[:, stay] for name in _PER_VARIABLE},
             **_facts(csp),
         )
 
     def joined(self, other: Batch) -> Batch:
         """Two batches as one."""
         csp = CSP.union([self.csp, other.csp])
-        per_instance: dict[str, Any] = {
-            name: torch.cat([getattr(self, name), getattr(other, name)]) for name in ("age", "best_key", "done")
-        }
-        per_candidate: dict[str, Any] = {
-            name: torch.cat([getattr(self, name), getattr(other, name)], 1)
-            for name in ("values", "candidate_key", "stale", "round", "violations", "cost")
-        }
-        return Batch(csp=csp, members=self.members + other.members, **per_instance, **per_candidate, **_facts(csp))
+        elites = [torch.cat(pair, 1) for pair in ((self.elites.values, other.elites.values), (self.elites.key, other.elites.key))]
+        joint: dict[str, Any] = {name: torch.cat([getattr(self, name), getattr(other, name)]) for name in _PER_INSTANCE}
+        joint |= {name: torch.cat([getattr(self, name), getattr(other, name)], 1) for name in _PER_CANDIDATE + _PER_VARIABLE}
+        return Batch(csp=csp, members=self.members + other.members, elites=Elites(*elites), **joint, **_facts(csp))
+
+
+_PER_INSTANCE = ("age", "best_key", "drought", "done")  # [I]
+_PER_CANDIDATE = ("candidate_key", "stale", "spent", "round", "violations", "cost")  # [K,I]
+_PER_VARIABLE = ("values", "peak", "margin")  # [K,n]
 
 
 def _facts(csp: CSP) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from torch import Tensor
 
 from consformer.csp import CSP
 from consformer.networks.base import Network
+from consformer.search.bandit import Bandit
 from consformer.search.decode import DECODERS
 from consformer.search.pool import Batch
 from consformer.search.schedule import Fixed, Moment, Schedule
-from consformer.search.select import SELECTORS
+from consformer.search.select import REMEMBERING, SELECTORS, Context, margin
 
 # (variable, value) pairs in the network at once, over all candidates: enough to keep it busy, little enough for memory.
 PAIRS_AT_ONCE = 60_000
@@ -39,6 +40,8 @@ class SearchSettings:
     redraw: Schedule = field(default_factory=lambda: Fixed(0.0))  # chance that a candidate's values are redrawn, see `_seen`
     decode: str = "sample"
     restart: int | None = None  # a candidate without progress for so many iterations starts anew (see `Batch.restart`)
+    restarts: str = "scratch"  # from what: one of `ORIGINS`
+    patience: str = "fixed"  # how `restart` changes: one of `PACES`
     seed: int = 0
 
 
@@ -75,6 +78,7 @@ class Refinement:
         self.problems, self.network, self.settings = problems, network, settings
         self.generator = torch.Generator().manual_seed(settings.seed)
         self.select, self.decode = SELECTORS[settings.select], DECODERS[settings.decode]
+        self.bandit = Bandit(len(problems)) if settings.select == "bandit" else None
         self.incumbents: list[Incumbent | None] = [None] * len(problems)
         self.iteration = 0
         self._pairs = 0  # that went through the network
@@ -110,19 +114,26 @@ class Refinement:
     def _step(self, batch: Batch) -> None:
         settings, generator, csp = self.settings, self.generator, batch.csp
         if settings.restart is not None:
-            batch.restart(settings.restart, generator)
-        moment = Moment(batch.age, self._progress(batch), batch.round, generator)
+            batch.restart(settings.restart, generator, settings.restarts, settings.patience)
+        moment = Moment(batch.age, self._progress(batch), batch.round, batch.spent, generator)
         p, temperature = settings.p(moment), settings.temperature(moment)
         pairs = batch.values.numel() * csp.m
         self._pairs += pairs
         if self._pairs > PAIRS_FOR_COMPILER:
             self.network = self.network.compiled()
         with _threads(pairs):
-            subset = self.select(csp, batch.values, p, generator)
+            arms = None if self.bandit is None else self.bandit.draw(batch.members, settings.pool, generator)
+            subset = self.select(csp, batch.values, p, generator, Context(batch.margin, arms))
             logits = self.network(csp, self._seen(batch, subset, settings.redraw(moment)), subset, temperature)
             batch.values = torch.where(subset, self.decode(logits, generator), batch.values)
+            if settings.select in REMEMBERING:
+                batch.margin = torch.where(subset, margin(logits), batch.margin)
             batch.age += 1
+            batch.spent += 1
             batch.judge()
+            if self.bandit is not None and arms is not None:
+                # Whatever is done to a fresh assignment makes it better.
+                self.bandit.learn(batch.members, arms, batch.stale == 0, (batch.spent > 1) & ~batch.done)
 
     def _seen(self, batch: Batch, subset: Tensor, chance: Tensor) -> Tensor:
         """The values that the network is shown: of the variables it is to update the present ones, or, with this chance [K,I], random

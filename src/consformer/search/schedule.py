@@ -19,6 +19,7 @@ class Moment:
     age: Tensor  # [I] iterations done on each instance
     progress: Tensor  # [I] from 0 to 1
     round: Tensor  # [K,I] how often each candidate was restarted, plus its own number
+    spent: Tensor  # [K,I] iterations since each candidate was started
     generator: torch.Generator
 
 
@@ -86,6 +87,22 @@ class Reheated:
 
 
 @dataclass(frozen=True)
+class Sawtooth:
+    """Geometrically from one number to another within every n iterations of a candidate, again and again from each of its starts."""
+
+    start: float
+    end: float
+    every: int
+
+    def __call__(self, moment: Moment) -> Tensor:
+        ratio = torch.tensor(self.end / self.start)
+        return self.start * ratio ** ((moment.spent % self.every) / max(self.every - 1, 1))
+
+    def __str__(self) -> str:
+        return f"{self.start:g}->{self.end:g}/{self.every}"
+
+
+@dataclass(frozen=True)
 class InTurn:
     """One schedule until the candidate is restarted, then the next, and so on in a circle; a pool begins with all of them."""
 
@@ -102,7 +119,8 @@ class InTurn:
 COLDEST = 1e-4  # logits at a lower temperature would outgrow the mark of values outside the domain
 _NUMBER = r"(\d*\.?\d+(?:[eE][-+]?\d+)?)"
 GRAMMAR = (
-    "0.25 (fixed), 0.7..1 (drawn anew each time), 0.5->0.1 (annealed over the run), 0.25^1/25 (0.25, but 1 in every 25th iteration), "
+    "0.25 (fixed), 0.7..1 (drawn anew each time), 0.5->0.1 (annealed over the run), 0.5->0.1/200 (annealed again in every 200 "
+    "iterations since the candidate was started), 0.25^1/25 (0.25, but 1 in every 25th iteration), "
     "or several of them as in 0.8|0.1 (the next one with every restart of a candidate)"
 )
 
@@ -128,11 +146,14 @@ def _parse_one(short: str) -> tuple[Schedule, list[float]] | None:
     if match := re.fullmatch(_NUMBER, short):
         value = float(match[1])
         return Fixed(value), [value]
-    if match := re.fullmatch(rf"{_NUMBER}(\.\.|->){_NUMBER}", short):
-        first, second = float(match[1]), float(match[3])
-        if match[2] == "->" and not (first and second):  # no geometric way leads to or from 0
+    if match := re.fullmatch(rf"{_NUMBER}\.\.{_NUMBER}", short):
+        low, high = float(match[1]), float(match[2])
+        return Drawn(low, high), [low, high]
+    if match := re.fullmatch(rf"{_NUMBER}->{_NUMBER}(?:/([1-9]\d{{0,8}}))?", short):
+        start, end = float(match[1]), float(match[2])
+        if not (start and end):  # no geometric way leads to or from 0
             return None
-        return (Drawn if match[2] == ".." else Annealed)(first, second), [first, second]
+        return Sawtooth(start, end, int(match[3])) if match[3] else Annealed(start, end), [start, end]
     if match := re.fullmatch(rf"{_NUMBER}\^{_NUMBER}/([1-9]\d{{0,8}})", short):
         value, hot = float(match[1]), float(match[2])
         return Reheated(value, hot, int(match[3])), [value, hot]

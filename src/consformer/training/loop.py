@@ -30,7 +30,7 @@ from consformer.machine import commit, machine
 from consformer.networks import Network
 from consformer.search.refine import Refinement, SearchSettings
 from consformer.search.schedule import parse_schedule
-from consformer.search.select import uniform
+from consformer.search.select import SELECTORS
 from consformer.training.checkpoint import WEIGHT, Card, load_network, read_tensors, save_network, write_tensors
 from consformer.training.loss import loss
 from consformer.training.recipe import Recipe, Task, section
@@ -145,7 +145,8 @@ class Trainer:
         cold, hot = state.temperature
         temperature = cold * (hot / cold) ** torch.rand(1, count, generator=generator)
         values = csp.random_values(1, generator)
-        return Sample(csp, values, uniform(csp, values, p, generator), temperature, generator)
+        subset = SELECTORS[state.select or "uniform"](csp, values, p, generator)
+        return Sample(csp, values, subset, temperature, generator)
 
     def _problems(self, task: Task, index: int, rank: int, rng: np.random.Generator) -> list[CSP]:
         if task.instances is None:
@@ -247,6 +248,8 @@ class Trainer:
                 redraw=parse_schedule(search.redraw, low=0.0),
                 decode=search.decode,
                 restart=search.restart,
+                restarts=search.restarts,
+                patience=search.patience,
                 seed=index,
             )
             refinement = Refinement(problems[self.rank :: self.world], network.with_depth(search.depth), settings)

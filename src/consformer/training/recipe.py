@@ -19,8 +19,9 @@ from consformer.csp import CSP
 from consformer.errors import ConsformerError, RecipeError, UnknownNameError
 from consformer.networks import Network
 from consformer.search.decode import DECODERS
+from consformer.search.restart import ORIGINS, PACES
 from consformer.search.schedule import COLDEST, parse_schedule
-from consformer.search.select import SELECTORS
+from consformer.search.select import REMEMBERING, SELECTORS
 from consformer.training.loss import LossSettings
 
 
@@ -77,11 +78,19 @@ class StateSettings:
     """What the network starts from: random assignments, a random subset, a random temperature."""
 
     p: tuple[float, float] = (0.1, 1.0)
-    """each sample updates every variable with probability p, p drawn uniformly from this range"""
+    """each sample updates a share p of the variables, p drawn uniformly from this range"""
     temperature: tuple[float, float] = (0.15, 1.0)
     """drawn log-uniformly from this range for each sample; for losses other than `block`, 1 unless given"""
+    select: str | None = None
+    """how the subset is chosen, as in search; none: uniform"""
 
     def __post_init__(self) -> None:
+        known = [name for name in SELECTORS if name not in REMEMBERING]
+        _require(
+            self.select not in REMEMBERING,
+            f"select cannot be {self.select!r}: it lives on what happened before, and in training nothing did; use {' or '.join(known)}",
+        )
+        _require(self.select is None or self.select in known, f"select must be {' or '.join(known)}, not {self.select!r}")
         _require(0 < self.p[0] <= self.p[1] <= 1, "p must be a range within 0 and 1, the lower end above 0")
         _require(0 < self.temperature[0] <= self.temperature[1] < inf, "temperature must be a range of numbers above 0")
 
@@ -121,6 +130,10 @@ class SearchDefaults:
     """chance that the network is shown random values of the variables it is to update, as in training, not their present ones"""
     decode: str = "sample"
     restart: int | None = None
+    restarts: str = "scratch"
+    """what a candidate that is restarted becomes"""
+    patience: str = "fixed"
+    """how the number of iterations until a restart changes"""
     depth: int | None = None
     """how often layers that can be repeated are gone through; none: as often as in training"""
 
@@ -130,6 +143,8 @@ class SearchDefaults:
         parse_schedule(self.redraw, low=0.0, high=1.0, what="redraw")
         _require(self.select in SELECTORS, f"select must be {' or '.join(SELECTORS)}, not {self.select!r}")
         _require(self.decode in DECODERS, f"decode must be {' or '.join(DECODERS)}, not {self.decode!r}")
+        _require(self.restarts in ORIGINS, f"restarts must be {' or '.join(ORIGINS)}, not {self.restarts!r}")
+        _require(self.patience in PACES, f"patience must be {' or '.join(PACES)}, not {self.patience!r}")
         _require(self.restart is None or self.restart >= 1, "restart must be at least 1")
         _require(self.depth is None or self.depth >= 1, "depth must be at least 1")
 
