@@ -81,6 +81,16 @@ class CSP:
         return torch.repeat_interleave(torch.arange(len(self.instances)), torch.tensor(self.sizes))
 
     @cached_property
+    def owners(self) -> tuple[Tensor, ...]:
+        """Per kind [G]: the instance each constraint belongs to."""
+        return tuple(self.instance[constraint.anchor] for constraint in self.constraints)
+
+    @cached_property
+    def uniform(self) -> Tensor:
+        """[n,m] the chance of each value when all that a variable may take are equally likely."""
+        return self.domain / self.domain.sum(1, keepdim=True)
+
+    @cached_property
     def graph(self) -> Graph:
         """The constraint graph with self-loops."""
         if self.parts:
@@ -115,11 +125,10 @@ class CSP:
         A hard constraint weighs 1 (`HARD_OVER_SOFT` beside soft ones), soft ones their weight over the instance's `soft_scale`.
         """
         soft_instances = torch.zeros(len(self.instances), dtype=torch.bool)
-        owners = [self.instance[constraint.anchor] for constraint in self.constraints]
-        for constraint, owner in zip(self.constraints, owners, strict=True):
+        for constraint, owner in zip(self.constraints, self.owners, strict=True):
             soft_instances[owner[constraint.soft]] = True
         weights = []
-        for constraint, owner in zip(self.constraints, owners, strict=True):
+        for constraint, owner in zip(self.constraints, self.owners, strict=True):
             hard = torch.where(soft_instances[owner], HARD_OVER_SOFT, 1.0)
             weights.append(torch.where(constraint.soft, constraint.weight / self.soft_scale[owner], hard).float())
         return tuple(weights)
@@ -133,18 +142,17 @@ class CSP:
     def violations(self, values: Tensor) -> Tensor:
         """Violation of the hard constraints: values [K,n] -> [K,instances], integer, 0 iff all hold."""
         total = torch.zeros(len(values), len(self.instances), dtype=torch.int64)
-        for constraint in self.constraints:
-            found = constraint.violation(values) * ~constraint.soft
-            total.index_add_(1, self.instance[constraint.anchor], found)
+        for constraint, owner in zip(self.constraints, self.owners, strict=True):
+            if constraint.any_hard:
+                total.index_add_(1, owner, constraint.violation(values) * ~constraint.soft)
         return total
 
     def cost(self, values: Tensor) -> Tensor:
         """Weighted violation of the soft constraints: values [K,n] -> [K,instances], float64."""
         total = torch.zeros(len(values), len(self.instances), dtype=torch.float64)
-        for constraint in self.constraints:
-            if bool(constraint.soft.any()):
-                found = constraint.violation(values) * constraint.weight * constraint.soft
-                total.index_add_(1, self.instance[constraint.anchor], found)
+        for constraint, owner in zip(self.constraints, self.owners, strict=True):
+            if constraint.any_soft:
+                total.index_add_(1, owner, constraint.violation(values) * (constraint.weight * constraint.soft))
         return total
 
     def conflicts(self, probs: Tensor) -> Tensor:
@@ -159,15 +167,16 @@ class CSP:
         found = torch.zeros(values.shape, dtype=torch.bool)
         probs = self.one_hot(values)
         for constraint in self.constraints:
-            cost = constraint.conflicts(probs, (~constraint.soft).float())
-            found |= cost.gather(2, values[..., None])[..., 0] > 1e-6
+            if constraint.any_hard:
+                cost = constraint.conflicts(probs, (~constraint.soft).float())
+                found |= cost.gather(2, values[..., None])[..., 0] > 1e-6
         return found
 
     def expected(self, probs: Tensor) -> Tensor:
         """Expected weighted violation when every variable is drawn independently: [K,n,m] -> [K,instances]."""
         total = probs.new_zeros(len(probs), len(self.instances))
-        for constraint, weight in zip(self.constraints, self.energy_weights, strict=True):
-            total = total.index_add(1, self.instance[constraint.anchor], constraint.expected(probs, self.domain) * weight)
+        for constraint, owner, weight in zip(self.constraints, self.owners, self.energy_weights, strict=True):
+            total = total.index_add(1, owner, constraint.expected(probs, self.domain) * weight)
         return total
 
     def one_hot(self, values: Tensor) -> Tensor:

@@ -68,7 +68,7 @@ def test_attention_stays_finite_where_products_are_large() -> None:
     csp, plain = cycle(6, 3), network()
     with torch.no_grad():
         for block in plain.blocks:
-            block.query.weight *= 1000
+            block.query.weight *= 1000  # type: ignore[operator, union-attr]
     inputs = random_inputs(csp)
     found = answer(plain.compiled(), csp, inputs)
     assert bool(found.isfinite().all())

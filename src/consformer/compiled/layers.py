@@ -23,7 +23,7 @@ from consformer.compiled.vectors import add, add_times, fill, highest, load, num
 from consformer.graph import Graph
 
 if TYPE_CHECKING:
-    from consformer.networks.equivariant import Block, EquivariantNetwork
+    from consformer.networks.equivariant import EquivariantNetwork
 
 Allowed = NDArray[np.bool_]
 
@@ -44,7 +44,7 @@ class Weights:
     down: Floats  # [e,c]
 
     @staticmethod
-    def of(block: Block) -> Weights:
+    def of(block: Any) -> Weights:
         """The weights of a `Block`; a copy, later changes of the block are not seen."""
         width = block.up.in_features
         scale = 1 / (math.log(2) * math.sqrt(width // block.heads))

@@ -204,6 +204,14 @@ class Constraint(ABC):
         """[G] one variable of each scope: tells which instance of a union a constraint belongs to."""
         return self.members[torch.cumsum(self.sizes, 0) - self.sizes]
 
+    @cached_property
+    def any_soft(self) -> bool:
+        return bool(self.soft.any())
+
+    @cached_property
+    def any_hard(self) -> bool:
+        return not bool(self.soft.all())
+
     @classmethod
     def translate(cls, record: Record, value: Callable[[Any, str], Any]) -> Record:
         """The record with every parameter that is a value of the problem replaced by `value(it, key)`, say a label by its index."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import embedding_bag, pad
 
-from consformer.constraints.base import Constraint, Record, by_candidate, by_variable, segment_sum
+from consformer.constraints.base import Constraint, Record, by_candidate, by_variable
 from consformer.constraints.cp import CpVariables
 
 
@@ -58,14 +60,28 @@ class NotEqual(Constraint):
         same = (probs.index_select(1, self.left) * probs.index_select(1, self.right)).sum(-1)  # [K,G]
         return torch.where(self.equal, 1 - same, same)
 
+    @cached_property
+    def _neighbours(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Memberships by variable: the other end of each [M], its constraint [M], and where those of each variable begin [highest + 1]."""
+        variable, order = torch.sort(self.members, stable=True)
+        partner = torch.stack([self.right, self.left], 1).flatten()[order]
+        return partner, self.group[order], torch.searchsorted(variable, torch.arange(int(variable[-1]) + 1 if len(variable) else 0))
+
+    @cached_property
+    def _any_equal(self) -> bool:
+        return bool(self.equal.any())
+
     def conflicts(self, probs: Tensor, weight: Tensor) -> Tensor:
         rows = by_variable(probs)  # [n,K*m]
-        partner = torch.stack([self.right, self.left], 1).flatten()  # [M] the other end of each membership
-        both = weight.to(probs.dtype).repeat_interleave(2)[:, None]
-        equal = self.equal.repeat_interleave(2)[:, None]
-        other = rows.index_select(0, partner)
-        cost = torch.where(equal, 1 - other, other) * both
-        return by_candidate(segment_sum(cost, self.members, probs.shape[1]), probs.shape[0])
+        cost = self._over_neighbours(rows, weight * ~self.equal if self._any_equal else weight)
+        if self._any_equal:
+            cost = cost + self._over_neighbours(1 - rows, weight * self.equal)
+        return by_candidate(pad(cost, (0, 0, 0, len(rows) - len(cost))), probs.shape[0])
+
+    def _over_neighbours(self, rows: Tensor, weight: Tensor) -> Tensor:
+        """Weighted sums over the other ends: rows [n,R], weight [G] -> [highest variable + 1, R]."""
+        partner, constraint, first = self._neighbours
+        return embedding_bag(partner, rows, first, mode="sum", per_sample_weights=weight.to(rows.dtype)[constraint])
 
     def differences(self) -> Tensor | None:
         hard = ~self.soft

@@ -17,8 +17,7 @@ def conflict_inputs(csp: CSP, current: Tensor, subset: Tensor) -> tuple[Tensor, 
     Undecided means drawn uniformly from the domains. Both are counted from the cheapest value of the variable on; the
     third result [K,n,1] is what that one costs before the subset is decided.
     """
-    uniform = csp.domain / csp.domain.sum(1, keepdim=True)
-    undecided = torch.where(subset[..., None], uniform, current)
+    undecided = torch.where(subset[..., None], csp.uniform, current)
     both = csp.conflicts(torch.cat([undecided, current]))
     marginal, every = both.split(len(current))  # type: ignore[no-untyped-call]
     present = every - marginal
