@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from consformer.constraints.base import Constraint, Record, by_candidate, by_variable, segment_sum
-from consformer.constraints.cp import CpVariables
+from consformer.constraints.cp import CpStatement
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,15 +66,14 @@ class AllDifferent(Constraint):
         np.add.at(pairs, cells[0], counts * (counts - 1) // 2)
         return pairs
 
-    def post(self, cp: CpVariables) -> None:
+    def post(self, cp: CpStatement) -> None:
         for record in self.records():
             scope = record["scope"]
             if not record.get("soft"):
-                cp.model.add_all_different([cp.x[i] for i in scope])
+                cp.all_different(scope)
                 continue
-            for position, left in enumerate(scope):
-                for right in scope[position + 1 :]:
-                    cp.charge(record.get("weight", 1), cp.same(left, right))
+            left, right = np.array(scope)[np.stack(np.triu_indices(len(scope), 1))]
+            cp.charge(np.full(len(left), record.get("weight", 1)), cp.same(left, right))
 
     @classmethod
     def examples(cls) -> list[tuple[Record, int, list[int], bool]]:

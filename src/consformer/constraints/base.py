@@ -22,7 +22,7 @@ from torch import Tensor
 from consformer.errors import ModelError
 
 if TYPE_CHECKING:
-    from consformer.constraints.cp import CpVariables
+    from consformer.constraints.cp import CpStatement
 
 # One constraint as plain data, with *indices* of variables and values: what `Model` and the JSON form are made of.
 # `scope`, `weight` (default 1) and `soft` (default false) mean the same for every kind; the rest is the kind's own.
@@ -96,7 +96,7 @@ class Constraint(ABC):
         """`violation` of one assignment [n] -> [G] once more, in plain numpy by another route: the independent checker's eyes."""
 
     @abstractmethod
-    def post(self, cp: CpVariables) -> None:
+    def post(self, cp: CpStatement) -> None:
         """State the same constraints to OR-Tools CP-SAT; soft ones as terms of the cost."""
 
     @classmethod

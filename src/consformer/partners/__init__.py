@@ -1,0 +1,1 @@
+"""Partners: symbolic solvers that work beside the network."""
