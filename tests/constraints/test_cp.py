@@ -67,6 +67,24 @@ def test_pairs_differ_or_are_equal() -> None:
     assert solutions(cp) == {(x, x, x) for x in range(3)}
 
 
+def test_crowded_pairs_differ_as_well() -> None:
+    pairs = np.array([(i, j) for i in range(4) for j in range(i)]).T
+    cp = statement((0, 1, 2), (0, 1), (1, 2), (0, 2, 3))
+    dense = statement(*[(0, 1, 2)] * 4)
+    cp.differ(*pairs)
+    dense.differ(*pairs)
+    assert "bool_or" not in cp.text()
+    assert "bool_or" not in dense.text()  # 3 neighbours, 3 values: not many
+    crowded = statement((0, 1), (0, 1), (1,), (0,))
+    crowded.differ(np.array([0, 1, 0, 1]), np.array([1, 2, 2, 3]))
+    assert "bool_or" in crowded.text()
+    assert solutions(crowded) == set()
+    crowded = statement((0, 1), (0, 1), (1,), (0,))
+    crowded.differ(np.array([0, 0, 1, 2]), np.array([1, 2, 3, 3]))
+    assert "bool_or" in crowded.text()
+    assert solutions(crowded) == {(0, 1, 1, 0)}
+
+
 def test_sums_of_literals_lie_between_their_bounds() -> None:
     cp = statement((0, 1, 2), (0, 1), (0, 1))
     terms = np.concatenate([[0], ~cp.takes([1, 2], [1, 1])])

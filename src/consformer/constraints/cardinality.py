@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -167,6 +167,16 @@ class Cardinality(Constraint):
             if compare != ">=":
                 cp.linear(with_off, np.concatenate([[1], -ones]), -count)
             cp.charge([record.get("weight", 1)], off)
+
+    def restrict(self, values: Tensor, free: Tensor, cost: Tensor) -> Self:
+        """Hits among the others are taken off the count. Where as many are there as may be, each further hit is a cost."""
+        hit = (values[self.members] == self.value[self.group]) & ~free[self.members]
+        count = self.count - torch.bincount(self.group[hit], minlength=len(self))
+        full = (count <= 0) & (self.compare != AT_LEAST)
+        paying = free[self.members] & full[self.group]
+        weight = self.weight.to(cost.dtype)[self.group[paying]]
+        cost.index_put_((self.members[paying], self.value[self.group[paying]]), weight, accumulate=True)
+        return replace(self, count=count).without(~free[self.members] | (count <= 0)[self.group])
 
     @classmethod
     def examples(cls) -> list[tuple[Record, int, list[int], bool]]:

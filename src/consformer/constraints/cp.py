@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import cached_property
-from math import floor, log10
+from math import floor, log, log10
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from consformer.errors import ModelError
 Places = NDArray[np.int64]
 
 INFINITE = 2**63 - 1
+MOST_CLAUSES = 90_000
 PORTION = 20_000  # rows written between two looks at the clock: some 10 ms
 
 
@@ -41,7 +42,7 @@ class CpStatement:
 
     def __init__(self, allowed: NDArray[np.bool_], deadline: float | None = None) -> None:
         self.n, self.m = allowed.shape
-        self.deadline = deadline
+        self.allowed, self.deadline = allowed, deadline
         self.size = 0  # variables of the model so far
         self._parts: list[str] = []
         self._takes: dict[tuple[int, int], int] = {}
@@ -100,7 +101,20 @@ class CpStatement:
 
     def differ(self, left: Places, right: Places) -> None:
         """The variables of each pair take different values."""
-        self._write(f"constraints{{{_DIFFER}}}", left, right)
+        if not self._crowded(left, right):
+            self._write(f"constraints{{{_DIFFER}}}", left, right)
+            return
+        for value in range(self.m):
+            both = self.allowed[left, value] & self.allowed[right, value]
+            x, y = (self.takes(ends[both].tolist(), [value] * int(both.sum())) for ends in (left, right))
+            self._write("constraints{bool_or{literals:[%d,%d]}}", ~x, ~y)
+
+    def _crowded(self, left: Places, right: Places) -> bool:
+        """Whether pairs are better stated value by value, as clauses: on graphs near the density where colours run out (2 m ln m neighbours),
+        CP-SAT is then up to ten times as fast, and on large or sparse ones as much slower.
+        """
+        ends = len(np.unique(np.concatenate([left, right])))
+        return len(left) * self.m <= MOST_CLAUSES and 2 * len(left) > ends * self.m * log(self.m)
 
     def equal(self, left: Places, right: Places) -> None:
         """The variables of each pair take the same value."""

@@ -81,6 +81,14 @@ class NotEqual(Constraint):
             same = cp.same(left[soft], right[soft])
             cp.charge(self.weight.numpy()[soft], np.where(equal[soft], ~same, same))
 
+    def restrict(self, values: Tensor, free: Tensor, cost: Tensor) -> Self:
+        """A pair with one free end is a cost of that end's values: of being the same as the other end, or, where wanted equal, a gain."""
+        one = free[self.left] ^ free[self.right]
+        end, other = (torch.where(free[self.left] == first, self.left, self.right)[one] for first in (True, False))
+        weight = self.signed_weight[one].to(cost.dtype)
+        cost.index_put_((end, values[other]), weight, accumulate=True)
+        return self.only(free[self.left] & free[self.right])
+
     @classmethod
     def examples(cls) -> list[tuple[Record, int, list[int], bool]]:
         return [

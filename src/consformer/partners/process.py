@@ -48,9 +48,10 @@ class Job:
     workers: int = 1
     seed: int = 0
     seconds: float | None = None
+    presolve: bool = True  # simplifying a model takes longer than it gains when there is but a tenth of a second
 
     def header(self) -> dict[str, Any]:
-        parameters: dict[str, Any] = {"num_workers": self.workers, "random_seed": self.seed}
+        parameters: dict[str, Any] = {"num_workers": self.workers, "random_seed": self.seed, "cp_model_presolve": self.presolve}
         if self.seconds is not None:
             parameters["max_time_in_seconds"] = max(self.seconds, 1e-3)
         return {"shown": self.shown, "parameters": parameters}

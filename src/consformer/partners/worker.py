@@ -64,10 +64,12 @@ def solve(helper: Any, job: dict[str, Any], text: bytes, events: Events) -> None
     for name, value in job["parameters"].items():
         setattr(parameters, name, value)
     wrapper.set_parameters(parameters)
-    wrapper.add_solution_callback(Listener())
+    listener = Listener()  # must live as long as the solve
+    wrapper.add_solution_callback(listener)
     wrapper.add_best_bound_callback(lambda bound: events.send(event="bound", bound=bound))
     start = time.perf_counter()
     response = wrapper.solve(model)
+    wrapper.clear_solution_callback(listener)
     if response.status == helper.MODEL_INVALID:
         events.send(event="failed", reason=f"CP-SAT cannot take this model: {helper.CpSatHelper.validate_model(model)}")
         return
