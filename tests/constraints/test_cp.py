@@ -120,12 +120,13 @@ def test_no_cost_is_no_objective() -> None:
     assert "objective" not in cp.text()
 
 
-def test_stating_stops_at_the_deadline() -> None:
-    many = np.arange(50 * PORTION) % 7
-    cp = CpStatement(np.ones((8, 2), dtype=bool), deadline=time.perf_counter() + 0.05)
+@pytest.mark.parametrize("what", ["differ", "equal", "same"])
+def test_stating_stops_at_the_deadline(what: str) -> None:
+    left, right = np.arange(50 * PORTION) % 997, np.arange(50 * PORTION) % 1009 + 997
+    cp = CpStatement(np.ones((2006, 3), dtype=bool), deadline=time.perf_counter() + 0.05)
     start = time.perf_counter()
     with pytest.raises(TimeoutError):
-        cp.differ(many, many + 1)
+        getattr(cp, what)(left, right)
     assert time.perf_counter() - start < 0.3
 
 

@@ -51,8 +51,8 @@ def test_a_repair_is_the_best_there_is_and_the_rest_stays(seed: int, repairer: R
     repair = repaired(repairer, csp, values, free)
     candidate = torch.tensor([repair.values])
     best = brute(csp, values, free)
-    assert (repair.violations, repair.cost) == (best[0], pytest.approx(best[1]))
-    assert (int(csp.violations(candidate)), float(csp.cost(candidate))) == (repair.violations, pytest.approx(repair.cost))
+    assert repair.violations == best[0] == int(csp.violations(candidate))
+    assert repair.cost == pytest.approx(best[1]) == float(csp.cost(candidate))
     assert all(new == old for new, old, f in zip(repair.values, values, (free & csp.free).tolist(), strict=True) if not f)
 
 

@@ -48,9 +48,7 @@ class CpStatement:
         self._takes: dict[tuple[int, int], int] = {}
         self._same: dict[int, int] = {}
         self._cost: list[tuple[NDArray[np.float64], Places]] = []
-        self._boolean = np.zeros(self.n, dtype=bool)
-        if self.m >= 2:
-            self._boolean = allowed[:, :2].all(1) & ~allowed[:, 2:].any(1)
+        self._boolean: NDArray[np.bool_] = (allowed.sum(1) == 2) & (allowed[:, :2].sum(1) == 2)
         self._domains(allowed)
 
     # --- variables and literals -------------------------------------------------------------------------------
@@ -79,6 +77,11 @@ class CpStatement:
 
     def same(self, left: Places, right: Places) -> Places:
         """Literals that are true iff the variables of each pair take the same value."""
+        portions = [slice(start, start + PORTION) for start in range(0, len(left), PORTION)]
+        found = [self._same_portion(left[portion], right[portion]) for portion in portions]
+        return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+
+    def _same_portion(self, left: Places, right: Places) -> Places:
         keys, place = np.unique(np.minimum(left, right) * self.n + np.maximum(left, right), return_inverse=True)
         fresh = np.array([key for key in keys.tolist() if key not in self._same], dtype=np.int64)
         literal = self.variables(0, 1, len(fresh))
@@ -110,11 +113,13 @@ class CpStatement:
             self._write("constraints{bool_or{literals:[%d,%d]}}", ~x, ~y)
 
     def _crowded(self, left: Places, right: Places) -> bool:
-        """Whether pairs are better stated value by value, as clauses: on graphs near the density where colours run out (2 m ln m neighbours),
-        CP-SAT is then up to ten times as fast, and on large or sparse ones as much slower.
+        """Whether pairs are better stated value by value, as clauses: near the density where colours run out (2 m ln m neighbours) CP-SAT
+        is then up to ten times as fast, and on large or sparse graphs as much slower.
         """
+        if len(left) * self.m > MOST_CLAUSES:
+            return False
         ends = len(np.unique(np.concatenate([left, right])))
-        return len(left) * self.m <= MOST_CLAUSES and 2 * len(left) > ends * self.m * log(self.m)
+        return 2 * len(left) > ends * self.m * log(self.m)
 
     def equal(self, left: Places, right: Places) -> None:
         """The variables of each pair take the same value."""
@@ -122,7 +127,8 @@ class CpStatement:
 
     def all_different(self, variables: Sequence[int]) -> None:
         """All variables take different values."""
-        self.add("all_diff{%s}" % " ".join(f"exprs{{vars:{i} coeffs:1}}" for i in variables))
+        members = " ".join(f"exprs{{vars:{i} coeffs:1}}" for i in variables)
+        self.add(f"all_diff{{{members}}}")
 
     def linear(self, terms: Places, factors: Places, low: int, high: int = INFINITE) -> None:
         """The sum of the terms (variables or literals), each times its factor, lies between the bounds."""

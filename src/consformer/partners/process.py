@@ -1,4 +1,4 @@
-"""A process that runs CP-SAT and can be ended at once, at any time: CP-SAT itself may not answer for seconds while it simplifies a model."""
+"""A process that runs CP-SAT and can be ended at once: CP-SAT itself may not answer for seconds while it simplifies a model."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class CpSatProcess:
         if folder is None:
             self._events.put(failure(MISSING))
             return
-        errors = tempfile.TemporaryFile()  # noqa: SIM115: closed with the process
+        errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         try:
             process = subprocess.Popen(
                 [sys.executable, "-I", str(WORKER), folder],
@@ -119,7 +119,7 @@ def failure(reason: str) -> Event:
 def _converse(
     process: subprocess.Popen[bytes], errors: IO[bytes], jobs: queue.SimpleQueue[Job | None], events: queue.SimpleQueue[Event]
 ) -> None:
-    """Send jobs and receive events, in a thread, because both may have to wait; knows nothing of the `CpSatProcess`, lest it keep it alive."""
+    """Send jobs and receive events, in a thread, because both may have to wait. Knows nothing of the `CpSatProcess`: it would keep it."""
     while (job := jobs.get()) is not None:
         if not _answered(process, job, events):
             events.put(failure(_last_words(process.wait(), errors)))

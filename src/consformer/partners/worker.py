@@ -14,19 +14,19 @@ import threading
 import time
 from array import array
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 LENGTHS = struct.Struct(">II")  # of the header, of what follows it
 
 
-def write_frame(target: BinaryIO, header: dict[str, Any], payload: bytes) -> None:
+def write_frame(target: IO[bytes], header: dict[str, Any], payload: bytes) -> None:
     """Send a frame."""
     text = json.dumps(header).encode()
     target.write(LENGTHS.pack(len(text), len(payload)) + text + payload)
     target.flush()
 
 
-def read_frame(source: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
+def read_frame(source: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
     """The next frame, or None at the end of the input."""
     lengths = source.read(LENGTHS.size)
     if len(lengths) < LENGTHS.size:
@@ -38,7 +38,7 @@ def read_frame(source: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
 class Events:
     """Where events go; callbacks of several threads of CP-SAT write here."""
 
-    def __init__(self, target: BinaryIO) -> None:
+    def __init__(self, target: IO[bytes]) -> None:
         self.target, self.lock = target, threading.Lock()
 
     def send(self, payload: bytes = b"", **header: Any) -> None:
