@@ -119,7 +119,7 @@ class CpStatement:
         if len(left) * self.m > MOST_CLAUSES:
             return False
         ends = len(np.unique(np.concatenate([left, right])))
-        return 2 * len(left) > ends * self.m * log(self.m)
+        return bool(2 * len(left) > ends * self.m * log(self.m))
 
     def equal(self, left: Places, right: Places) -> None:
         """The variables of each pair take the same value."""
