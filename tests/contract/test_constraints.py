@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -233,6 +233,33 @@ def test_cp_sat_judges_an_assignment_the_same(name: str, data: st.DataObject) ->
     assert (result.status != "infeasible") == (int(csp.violations(values[None])) == 0)
     if result.objective is not None:
         assert result.objective == pytest.approx(float(csp.cost(values[None])))
+
+
+@every_kind
+@given(data=st.data())
+def test_restricted_to_free_variables_it_costs_the_same_up_to_a_constant(name: str, data: st.DataObject) -> None:
+    case = data.draw(cases(name))
+    constraint = replace(case.constraint, soft=torch.ones(len(case.records), dtype=torch.bool))
+    values = case.everything()[data.draw(st.integers(0, case.m**case.n - 1))]
+    free = torch.tensor(data.draw(st.lists(st.booleans(), min_size=case.n, max_size=case.n)))
+    every = torch.where(free, case.everything(), values)
+    cost = torch.zeros(case.n, case.m, dtype=torch.float64)
+    left = constraint.restrict(values, free, cost)
+    assert bool(left.soft.all())
+    own = cost[torch.arange(case.n), every][:, free].sum(1)
+    before, after = (c.violation(every).double() @ c.weight for c in (constraint, left))
+    assert torch.unique((before - after - own).round(decimals=6)).numel() == 1
+
+
+@every_kind
+@given(data=st.data())
+def test_some_of_the_constraints_are_what_they_were(name: str, data: st.DataObject) -> None:
+    case = data.draw(cases(name))
+    kept = torch.tensor(data.draw(st.lists(st.booleans(), min_size=len(case.records), max_size=len(case.records))))
+    records = case.constraint.records()
+    assert case.constraint.only(kept).records() == [record for record, keep in zip(records, kept.tolist(), strict=True) if keep]
+    variable = torch.arange(case.n) == data.draw(st.integers(0, case.n - 1))
+    assert case.constraint.touching(variable).tolist() == [int(variable.nonzero()) in record["scope"] for record in records]
 
 
 @every_kind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from consformer.constraints.base import Constraint, Record, by_candidate, by_variable, segment_sum
-from consformer.constraints.cp import CpVariables
+from consformer.constraints.cp import CpStatement
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -71,15 +71,24 @@ class AllDifferent(Constraint):
         np.add.at(pairs, cells[0], counts * (counts - 1) // 2)
         return pairs
 
-    def post(self, cp: CpVariables) -> None:
+    def post(self, cp: CpStatement) -> None:
         for record in self.records():
             scope = record["scope"]
             if not record.get("soft"):
-                cp.model.add_all_different([cp.x[i] for i in scope])
+                cp.all_different(scope)
                 continue
-            for position, left in enumerate(scope):
-                for right in scope[position + 1 :]:
-                    cp.charge(record.get("weight", 1), cp.same(left, right))
+            left, right = np.array(scope)[np.stack(np.triu_indices(len(scope), 1))]
+            cp.charge(np.full(len(left), record.get("weight", 1)), cp.same(left, right))
+
+    def restrict(self, values: Tensor, free: Tensor, cost: Tensor) -> Self:
+        """Pairs with one free end are a cost of that end's values: to take those that the others of the scope have."""
+        free_member = free[self.members]
+        taken = torch.zeros(len(self), cost.shape[1], dtype=cost.dtype)
+        taken.index_put_((self.group[~free_member], values[self.members[~free_member]]), cost.new_ones(()), accumulate=True)
+        weighted = taken * self.weight.to(cost.dtype)[:, None]
+        cost.index_add_(0, self.members[free_member], weighted[self.group[free_member]])
+        left = self.without(~free_member)
+        return left.only(left.sizes > 1)
 
     @classmethod
     def examples(cls) -> list[tuple[Record, int, list[int], bool]]:

@@ -22,7 +22,7 @@ from torch import Tensor
 from consformer.errors import ModelError
 
 if TYPE_CHECKING:
-    from consformer.constraints.cp import CpVariables
+    from consformer.constraints.cp import CpStatement
 
 # One constraint as plain data, with *indices* of variables and values: what `Model` and the JSON form are made of.
 # `scope`, `weight` (default 1) and `soft` (default false) mean the same for every kind; the rest is the kind's own.
@@ -96,7 +96,7 @@ class Constraint(ABC):
         """`violation` of one assignment [n] -> [G] once more, in plain numpy by another route: the independent checker's eyes."""
 
     @abstractmethod
-    def post(self, cp: CpVariables) -> None:
+    def post(self, cp: CpStatement) -> None:
         """State the same constraints to OR-Tools CP-SAT; soft ones as terms of the cost."""
 
     @classmethod
@@ -128,6 +128,15 @@ class Constraint(ABC):
         )
         left, right = self.members[first], self.members[starts + within]
         return torch.stack([left, right])[:, left != right]
+
+    def restrict(self, values: Tensor, free: Tensor, cost: Tensor) -> Self:
+        """Soft constraints when only some variables are still free: what they come to for those.
+
+        All others keep their values: values [n], free [n] bool. The constraints that are returned, plus what is added to `cost` [n,m] for
+        the values of free variables, are violated (by weight) as these are, up to a constant. They may still name variables that are not
+        free, by default they name all of them; kinds that can do without leave them out.
+        """
+        return self
 
     @classmethod
     def parse(cls, record: Record) -> Record:
@@ -225,6 +234,21 @@ class Constraint(ABC):
                 held = getattr(self, item.name)
                 if held.numel() and (int(held.max()) >= m or int(held.min()) < 0):
                     raise ModelError(f"{self.kind}: {item.name} must be a value index in 0..{m - 1}")
+
+    def only(self, kept: Tensor) -> Self:
+        """Some of the constraints: kept [G] bool."""
+        return self.without(~kept[self.group])
+
+    def without(self, left_out: Tensor) -> Self:
+        """The constraints without some memberships, left_out [M] bool; those that lose all are gone."""
+        members, group = self.members[~left_out], self.group[~left_out]
+        kept = torch.bincount(group, minlength=len(self)) > 0
+        own = {item.name: getattr(self, item.name)[kept] for item in fields(self) if "shift" not in item.metadata}
+        return type(self)(members=members, group=(torch.cumsum(kept, 0) - 1)[group], **own)
+
+    def touching(self, variables: Tensor) -> Tensor:
+        """[G] bool: which constraints have one of the variables [n] bool in their scope."""
+        return torch.bincount(self.group[variables[self.members]], minlength=len(self)) > 0
 
     def __len__(self) -> int:
         return len(self.weight)

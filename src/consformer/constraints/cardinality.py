@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from consformer.constraints.base import VALUE, Constraint, Record, is_whole, value_index
-from consformer.constraints.cp import CpVariables
+from consformer.constraints.cp import CpStatement
 from consformer.errors import ModelError
 
 _COMPARISONS = ("==", ">=", "<=")
@@ -153,19 +153,30 @@ class Cardinality(Constraint):
         over = np.where((compare == AT_LEAST) & (over > 0) | (compare == AT_MOST) & (over < 0), 0, over)
         return np.abs(over).astype(np.int64)
 
-    def post(self, cp: CpVariables) -> None:
+    def post(self, cp: CpStatement) -> None:
         for record in self.records():
-            hits = sum(cp.takes(i, record["value"]) for i in record["scope"])
-            count, compare = record["count"], record["compare"]
+            scope, count, compare = record["scope"], record["count"], record["compare"]
+            hits, ones = cp.takes(scope, [record["value"]] * len(scope)), np.ones(len(scope), dtype=np.int64)
             if not record.get("soft"):
-                cp.model.add(hits == count if compare == "==" else hits >= count if compare == ">=" else hits <= count)
+                cp.linear(hits, ones, 0 if compare == "<=" else count, len(scope) if compare == ">=" else count)
                 continue
-            off = cp.model.new_int_var(0, max(count, len(record["scope"])), "")
+            off = cp.variables(0, max(count, len(scope)), 1)
+            with_off, factors = np.concatenate([off, hits]), np.concatenate([[1], ones])
             if compare != "<=":
-                cp.model.add(off >= count - hits)
+                cp.linear(with_off, factors, count)
             if compare != ">=":
-                cp.model.add(off >= hits - count)
-            cp.charge(record.get("weight", 1), off)
+                cp.linear(with_off, np.concatenate([[1], -ones]), -count)
+            cp.charge([record.get("weight", 1)], off)
+
+    def restrict(self, values: Tensor, free: Tensor, cost: Tensor) -> Self:
+        """Hits among the others are taken off the count. Where as many are there as may be, each further hit is a cost."""
+        hit = (values[self.members] == self.value[self.group]) & ~free[self.members]
+        count = self.count - torch.bincount(self.group[hit], minlength=len(self))
+        full = (count <= 0) & (self.compare != AT_LEAST)
+        paying = free[self.members] & full[self.group]
+        weight = self.weight.to(cost.dtype)[self.group[paying]]
+        cost.index_put_((self.members[paying], self.value[self.group[paying]]), weight, accumulate=True)
+        return replace(self, count=count).without(~free[self.members] | (count <= 0)[self.group])
 
     @classmethod
     def examples(cls) -> list[tuple[Record, int, list[int], bool]]:

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag, pad
 
 from consformer.constraints.base import Constraint, Record, by_candidate, by_variable
-from consformer.constraints.cp import CpVariables
+from consformer.constraints.cp import CpStatement
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -96,15 +96,21 @@ class NotEqual(Constraint):
         violated: NDArray[np.bool_] = np.where(self.equal.numpy(), differ, ~differ)
         return violated.astype(np.int64)
 
-    def post(self, cp: CpVariables) -> None:
-        rows = zip(self.left.tolist(), self.right.tolist(), self.equal.tolist(), self.soft.tolist(), self.weight.tolist(), strict=True)
-        for left, right, equal, soft, weight in rows:
-            if not soft:
-                cp.model.add(cp.x[left] == cp.x[right] if equal else cp.x[left] != cp.x[right])
-            elif equal:
-                cp.charge(weight, 1 - cp.same(left, right))
-            else:
-                cp.charge(weight, cp.same(left, right))
+    def post(self, cp: CpStatement) -> None:
+        left, right, equal, soft = (tensor.numpy() for tensor in (self.left, self.right, self.equal, self.soft))
+        for wanted, state in ((~equal, cp.differ), (equal, cp.equal)):
+            state(left[wanted & ~soft], right[wanted & ~soft])
+        if soft.any():
+            same = cp.same(left[soft], right[soft])
+            cp.charge(self.weight.numpy()[soft], np.where(equal[soft], ~same, same))
+
+    def restrict(self, values: Tensor, free: Tensor, cost: Tensor) -> Self:
+        """A pair with one free end is a cost of that end's values: of being the same as the other end, or, where wanted equal, a gain."""
+        one = free[self.left] ^ free[self.right]
+        end, other = (torch.where(free[self.left] == first, self.left, self.right)[one] for first in (True, False))
+        weight = self.signed_weight[one].to(cost.dtype)
+        cost.index_put_((end, values[other]), weight, accumulate=True)
+        return self.only(free[self.left] & free[self.right])
 
     @classmethod
     def examples(cls) -> list[tuple[Record, int, list[int], bool]]:
