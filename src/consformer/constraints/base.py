@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from consformer.constraints.narrowing import Dead, OutOfTime
 from consformer.errors import ModelError
 
 if TYPE_CHECKING:
@@ -113,6 +114,14 @@ class Constraint(ABC):
     def tight(self, domain: Tensor) -> Tensor:
         """Whether a constraint leaves no value unused, so that one wrong value forces another: domain [n,m] -> [G] bool."""
         return torch.zeros(len(self), dtype=torch.bool)
+
+    def narrow(self, domain: NDArray[np.bool_], fresh: NDArray[np.bool_], over: OutOfTime) -> Dead | None:
+        """Take values out of `domain` [n,m], in place, that stand in no solution because of the *hard* constraints; by default none.
+
+        `fresh` [n] tells which domains are other than when this was last called, `over()` when there is no time for costly work. What
+        cannot hold any more is returned; rows are not left empty without that.
+        """
+        return None
 
     def pairs(self) -> Tensor:
         """Which variables are tied together, [2,E], both directions, no loops; by default the clique of each scope."""
