@@ -138,7 +138,7 @@ def test_a_chain_of_consequences_stops_in_time(monkeypatch: pytest.MonkeyPatch) 
     for found in (propagate(csp, seconds=0.1), propagate(csp)):  # each round settles a few of the chain: there is an end to patience
         assert time.perf_counter() - start < 5
         settled = found.csp.given[~found.csp.free]
-        assert 100 < len(settled) < n
+        assert 1 < len(settled) < n
         assert torch.equal(settled, torch.arange(len(settled)) % 2)
         assert not found.complete
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from consformer.constraints.base import Constraint, Record, by_candidate, by_variable, segment_sum
 from consformer.constraints.cp import CpVariables
+from consformer.constraints.local import Counts, Terms
 from consformer.constraints.narrowing import Dead, OutOfTime, match, supported, too_few
 
 
@@ -96,6 +97,10 @@ class AllDifferent(Constraint):
         domain[members[place], gone] = False
         empty = place[~domain[members[place]].any(1)]
         return too_few(int(groups[group[empty[0]]]), [int(members[empty[0]])], []) if len(empty) else None
+
+    def local(self) -> Terms:
+        one = torch.ones(len(self), dtype=torch.int64)
+        return Counts(value=-one, low=0 * one, high=one, steep=one.bool())
 
     def check(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         group, taken = self.group.numpy(), values[self.members.numpy()]

@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from consformer.constraints.local import Terms
 from consformer.constraints.narrowing import Dead, OutOfTime
 from consformer.errors import ModelError
 
@@ -121,6 +122,10 @@ class Constraint(ABC):
         `fresh` [n] tells which domains are other than when this was last called, `over()` when there is no time for costly work. What
         cannot hold any more is returned; rows are not left empty without that.
         """
+        return None
+
+    def local(self) -> Terms | None:
+        """The constraints as local search likes them, changed in no time by a move; None: it asks `conflicts` after every move."""
         return None
 
     def pairs(self) -> Tensor:

@@ -15,6 +15,7 @@ from torch.nn.functional import pad
 
 from consformer.constraints.base import VALUE, Constraint, Record, is_whole, value_index
 from consformer.constraints.cp import CpVariables
+from consformer.constraints.local import Counts, Terms
 from consformer.constraints.narrowing import Dead, OutOfTime
 from consformer.errors import ModelError
 
@@ -174,6 +175,10 @@ class Cardinality(Constraint):
         if len(empty):
             return Dead(int(group[empty[0]]), "no value is left for {variables}", (int(members[empty[0]]),))
         return None
+
+    def local(self) -> Terms:
+        low, high = self.bounds
+        return Counts(value=self.value, low=low, high=high, steep=torch.zeros(len(self), dtype=torch.bool))
 
     def check(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         group = self.group.numpy()

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from consformer.constraints.base import Constraint, Record, by_candidate, by_variable, segment_sum
 from consformer.constraints.cp import CpVariables
+from consformer.constraints.local import Pairs, Terms
 from consformer.constraints.narrowing import Dead, OutOfTime, too_few
 
 
@@ -76,6 +77,9 @@ class NotEqual(Constraint):
             or _narrow_different(domain, ends, np.flatnonzero(near & ~equal))
             or (_crowded(domain, ends[hard & ~equal], over) if fresh.all() else None)
         )
+
+    def local(self) -> Terms:
+        return Pairs(self.left, self.right, self.equal, torch.arange(len(self)))
 
     def check(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         ends = values[self.members.numpy().reshape(-1, 2)]
