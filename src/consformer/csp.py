@@ -199,6 +199,16 @@ class CSP:
         _check_given(twin)
         return twin
 
+    def narrowed(self, domain: Tensor, given: Tensor) -> CSP:
+        """The same problem, not a union, with smaller domains and more fixed values; shares what does not depend on them."""
+        if self.parts:
+            raise ModelError("the domains of a union are those of its parts: narrow them one by one")
+        twin = copy(self)
+        twin.__dict__.update(domain=domain, given=given)
+        twin.__dict__.pop("tight", None)
+        _check_given(twin)
+        return twin
+
     @staticmethod
     def union(problems: Sequence[CSP]) -> CSP:
         """Problems side by side as one; its instances come back in `parts`. Smaller domains and positions are padded."""

@@ -19,6 +19,7 @@ from consformer.constraints import Constraint, Record, compile_records, kind
 from consformer.constraints.base import VALUE
 from consformer.csp import CSP
 from consformer.errors import ModelError
+from consformer.partners import propagate
 
 KINDS = sorted(Constraint.registry)
 every_kind = pytest.mark.parametrize("name", KINDS)
@@ -233,6 +234,31 @@ def test_cp_sat_judges_an_assignment_the_same(name: str, data: st.DataObject) ->
     assert (result.status != "infeasible") == (int(csp.violations(values[None])) == 0)
     if result.objective is not None:
         assert result.objective == pytest.approx(float(csp.cost(values[None])))
+
+
+@every_kind
+@settings(max_examples=60)
+@given(data=st.data())
+def test_narrowing_takes_nothing_out_of_a_solution(name: str, data: st.DataObject) -> None:
+    case = data.draw(cases(name))
+    rows = data.draw(st.lists(st.integers(1, 2**case.m - 1), min_size=case.n, max_size=case.n))
+    domain = torch.tensor([[bool(row >> v & 1) for v in range(case.m)] for row in rows])
+    csp = replace(case.csp, domain=domain)
+    every = case.everything()
+    every = every[domain.gather(1, every.T).all(0)]
+    solutions = every[csp.violations(every)[:, 0] == 0]
+    found = propagate(csp)
+    if found.contradiction is not None:
+        assert found.csp is csp
+        assert not len(solutions), found.contradiction
+        assert solve_cpsat(csp, workers=1).status == "infeasible"
+        assert found.contradiction.kind == name
+    else:
+        assert bool(found.csp.domain.gather(1, solutions.T).all())
+        assert bool((found.csp.domain <= domain).all())
+        assert bool(((found.csp.given == solutions) | found.csp.free).all())
+        assert found.csp.free.tolist() == (found.csp.domain.sum(1) > 1).tolist()
+        assert propagate(found.csp).csp is found.csp
 
 
 @every_kind

@@ -12,6 +12,8 @@ from torch import Tensor
 
 from consformer.constraints.base import Constraint, Record, by_candidate, by_variable, segment_sum
 from consformer.constraints.cp import CpStatement
+from consformer.constraints.local import Counts, Terms
+from consformer.constraints.narrowing import Dead, OutOfTime, match, supported, too_few
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -64,6 +66,47 @@ class AllDifferent(Constraint):
         others = (counts.index_select(0, self.group) - rows) * weight.to(probs.dtype)[self.group][:, None]
         return by_candidate(segment_sum(others, self.members, probs.shape[1]), probs.shape[0])
 
+    def narrow(self, domain: NDArray[np.bool_], fresh: NDArray[np.bool_], over: OutOfTime) -> Dead | None:
+        group, sizes = self.group.numpy(), self.sizes.numpy()
+        near = np.zeros(len(self), dtype=bool)
+        near[group[fresh[self.members.numpy()]]] = True
+        near &= ~self.soft.numpy()
+        if int(sizes[near].sum()) * domain.shape[1] > WIDE:
+            return None
+        if dead := self._narrow_decided(domain, near):
+            return dead
+        ends = np.cumsum(sizes)
+        for index in np.flatnonzero(near & (sizes * domain.shape[1] <= COSTLY_SCOPE)).tolist():
+            if over():
+                break
+            if dead := _narrow_scope(domain, self.members.numpy()[ends[index] - sizes[index] : ends[index]], index):
+                return dead
+        return None
+
+    def _narrow_decided(self, domain: NDArray[np.bool_], near: NDArray[np.bool_]) -> Dead | None:
+        """The only value of a variable is none for the others of its scopes; all scopes at once."""
+        which = np.flatnonzero(near[self.group.numpy()])
+        members, group = self.members.numpy()[which], self.group.numpy()[which]
+        groups, group = np.unique(group, return_inverse=True)
+        rows = domain[members]  # [M,m]
+        decided = np.flatnonzero(np.count_nonzero(rows, axis=1) == 1)
+        value = rows[decided].argmax(1)
+        times = np.zeros((len(groups), domain.shape[1]), dtype=np.int32)
+        np.add.at(times, (group[decided], value), 1)
+        if (times > 1).any():
+            index, twice = np.argwhere(times > 1)[0].tolist()
+            return too_few(int(groups[index]), members[decided[(group[decided] == index) & (value == twice)]].tolist(), [twice])
+        taken = times.astype(bool)[group]
+        taken[decided, value] = False  # by itself
+        place, gone = np.nonzero(taken & rows)
+        domain[members[place], gone] = False
+        empty = place[~domain[members[place]].any(1)]
+        return too_few(int(groups[group[empty[0]]]), [int(members[empty[0]])], []) if len(empty) else None
+
+    def local(self) -> Terms:
+        one = torch.ones(len(self), dtype=torch.int64)
+        return Counts(value=-one, low=0 * one, high=one, steep=one.bool())
+
     def check(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         group, taken = self.group.numpy(), values[self.members.numpy()]
         pairs = np.zeros(len(self), dtype=np.int64)
@@ -99,3 +142,22 @@ class AllDifferent(Constraint):
             ({"scope": [2, 0, 1], "soft": True, "weight": 3.0}, 5, [4, 4, 4], False),
             ({"scope": [0]}, 2, [1], True),
         ]
+
+
+WIDE = 100_000_000  # (membership, value) pairs: more would take too much memory
+COSTLY_SCOPE = 40_000  # (variable, value) pairs of one scope: beyond, only decided variables are looked at
+
+
+def _narrow_scope(domain: NDArray[np.bool_], scope: NDArray[np.int64], index: int) -> Dead | None:
+    """Keep the values that stand in some choice of different values for the whole scope."""
+    packed = np.packbits(domain[scope], axis=1, bitorder="little")
+    masks = [int.from_bytes(row.tobytes(), "little") for row in packed]
+    chosen, crowd, values = match(masks)
+    if crowd:
+        return too_few(index, [int(scope[place]) for place in sorted(crowd)], [v for v in range(domain.shape[1]) if values >> v & 1])
+    for place, (before, after) in enumerate(zip(masks, supported(masks, chosen), strict=True)):
+        if after != before:
+            domain[scope[place]] = np.unpackbits(
+                np.frombuffer(after.to_bytes(packed.shape[1], "little"), dtype=np.uint8), bitorder="little", count=domain.shape[1]
+            )
+    return None

@@ -19,6 +19,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from consformer.constraints.local import Terms
+from consformer.constraints.narrowing import Dead, OutOfTime
 from consformer.errors import ModelError
 
 if TYPE_CHECKING:
@@ -117,6 +119,18 @@ class Constraint(ABC):
     def differences(self) -> Tensor | None:
         """Where the hard constraints say that pairs of variables differ and nothing else, these pairs [2,E], both directions; else None."""
         return None if bool((~self.soft).any()) else torch.zeros(2, 0, dtype=torch.int64)
+
+    def narrow(self, domain: NDArray[np.bool_], fresh: NDArray[np.bool_], over: OutOfTime) -> Dead | None:
+        """Take values out of `domain` [n,m], in place, that stand in no solution because of the *hard* constraints; by default none.
+
+        `fresh` [n] tells which domains are other than when this was last called, `over()` when there is no time for costly work. What
+        cannot hold any more is returned; rows are not left empty without that.
+        """
+        return None
+
+    def local(self) -> Terms | None:
+        """The constraints as local search likes them, changed in no time by a move; None: it asks `conflicts` after every move."""
+        return None
 
     def pairs(self) -> Tensor:
         """Which variables are tied together, [2,E], both directions, no loops; by default the clique of each scope."""

@@ -15,6 +15,8 @@ from torch.nn.functional import pad
 
 from consformer.constraints.base import VALUE, Constraint, Record, is_whole, value_index
 from consformer.constraints.cp import CpStatement
+from consformer.constraints.local import Counts, Terms
+from consformer.constraints.narrowing import Dead, OutOfTime
 from consformer.errors import ModelError
 
 _COMPARISONS = ("==", ">=", "<=")
@@ -144,6 +146,39 @@ class Cardinality(Constraint):
                 given = part(given, level)
             few[open_] = given[..., 0].to(few.dtype)
         return few
+
+    @property
+    def bounds(self) -> tuple[Tensor, Tensor]:
+        """[G] the least and the most hits that satisfy each constraint."""
+        low = torch.where(self.compare == AT_MOST, 0, self.count)
+        return low, torch.where(self.compare == AT_LEAST, self.sizes, self.count)
+
+    def narrow(self, domain: NDArray[np.bool_], fresh: NDArray[np.bool_], over: OutOfTime) -> Dead | None:
+        members, group, value = self.members.numpy(), self.group.numpy(), self.value.numpy()
+        low, high = (bound.numpy() for bound in self.bounds)
+        able = domain[members, value[group]]  # [M] may take the value
+        bound = able & (np.count_nonzero(domain[members], axis=1) == 1)  # must take it
+        most, least = (np.bincount(group[which], minlength=len(self)) for which in (able, bound))
+        hard = ~self.soft.numpy()
+        for short, found, words in ((most < low, most, "can"), (least > high, least, "must")):
+            if (short & hard).any():
+                index = int(np.flatnonzero(short & hard)[0])
+                wanted = f"{_COMPARISONS[int(self.compare[index])]} {int(self.count[index])}"
+                scope = tuple(members[group == index].tolist())
+                return Dead(index, f"{found[index]} variables {words} take {{values}}, wanted are {wanted}", scope, (int(value[index]),))
+        needed, barred = able & (hard & (most == low))[group], able & ~bound & (hard & (least == high))[group]
+        domain[members[barred], value[group[barred]]] = False
+        only = np.zeros((int(needed.sum()), domain.shape[1]), dtype=bool)
+        only[np.arange(len(only)), value[group[needed]]] = True
+        np.logical_and.at(domain, members[needed], only)
+        empty = np.flatnonzero(~domain[members].any(1) & (needed | barred))
+        if len(empty):
+            return Dead(int(group[empty[0]]), "no value is left for {variables}", (int(members[empty[0]]),))
+        return None
+
+    def local(self) -> Terms:
+        low, high = self.bounds
+        return Counts(value=self.value, low=low, high=high, steep=torch.zeros(len(self), dtype=torch.bool))
 
     def check(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         group = self.group.numpy()

@@ -15,6 +15,8 @@ from torch.nn.functional import embedding_bag, pad
 
 from consformer.constraints.base import Constraint, Record, by_candidate, by_variable
 from consformer.constraints.cp import CpStatement
+from consformer.constraints.local import Pairs, Terms
+from consformer.constraints.narrowing import Dead, OutOfTime, too_few
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,6 +92,18 @@ class NotEqual(Constraint):
         ends = self.members.view(-1, 2)[hard].T
         return torch.cat([ends, ends.flip(0)], 1)
 
+    def narrow(self, domain: NDArray[np.bool_], fresh: NDArray[np.bool_], over: OutOfTime) -> Dead | None:
+        ends, hard, equal = self.members.numpy().reshape(-1, 2), ~self.soft.numpy(), self.equal.numpy()
+        near = fresh[ends].any(1) & hard
+        return (
+            _narrow_equal(domain, ends, np.flatnonzero(near & equal))
+            or _narrow_different(domain, ends, np.flatnonzero(near & ~equal))
+            or (_crowded(domain, ends[hard & ~equal], over) if fresh.all() else None)
+        )
+
+    def local(self) -> Terms:
+        return Pairs(self.left, self.right, self.equal, torch.arange(len(self)))
+
     def check(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         ends = values[self.members.numpy().reshape(-1, 2)]
         differ = np.diff(ends, axis=1)[:, 0] != 0
@@ -121,3 +135,64 @@ class NotEqual(Constraint):
             ({"scope": [0, 1], "weight": -2.0, "soft": True}, 2, [0, 1], False),
             ({"scope": [1, 0], "weight": -1.0}, 2, [0, 0], True),
         ]
+
+
+Ends = NDArray[np.int64]  # [G,2]
+
+
+def _narrow_equal(domain: NDArray[np.bool_], ends: Ends, which: NDArray[np.int64]) -> Dead | None:
+    """Both ends keep what they have in common."""
+    for one, two in ((0, 1), (1, 0)):
+        np.logical_and.at(domain, ends[which, one], domain[ends[which, two]])
+    return _emptied(domain, ends, which)
+
+
+def _narrow_different(domain: NDArray[np.bool_], ends: Ends, which: NDArray[np.int64]) -> Dead | None:
+    """The only value of one end is none for the other."""
+    for one, two in ((0, 1), (1, 0)):
+        decided = which[np.count_nonzero(domain[ends[which, one]], axis=1) == 1]
+        value = domain[ends[decided, one]].argmax(1)
+        clash = decided[(np.count_nonzero(domain[ends[decided, two]], axis=1) == 1) & domain[ends[decided, two], value]]
+        if len(clash):
+            both = ends[clash[0]].tolist()
+            return too_few(int(clash[0]), both, [int(domain[both[0]].argmax())])
+        domain[ends[decided, two], value] = False
+        if dead := _emptied(domain, ends, decided):
+            return dead
+    return None
+
+
+def _emptied(domain: NDArray[np.bool_], ends: Ends, which: NDArray[np.int64]) -> Dead | None:
+    empty = ~domain[ends[which]].any(2)  # [G,2]
+    if not empty.any():
+        return None
+    index, end = np.argwhere(empty)[0].tolist()
+    return Dead(int(which[index]), "no value is left for {variables}", (int(ends[which[index], end]),))
+
+
+CLIQUES = 50  # looked at, beginning with the vertices of most neighbours
+CROWD = 2_000_000  # more edges are not looked at
+
+
+def _crowded(domain: NDArray[np.bool_], ends: Ends, over: OutOfTime) -> Dead | None:
+    """A clique of variables with fewer values than variables, found greedily: a short proof that a graph has no such colouring."""
+    if not 0 < len(ends) <= CROWD:
+        return None
+    degree = np.bincount(ends.reshape(-1), minlength=len(domain))
+    if domain.any(0).sum() > degree.max():
+        return None  # no clique can be large enough
+    both = np.concatenate([ends, ends[:, ::-1]])
+    both = both[np.argsort(both[:, 0], kind="stable")]
+    first = np.concatenate([[0], np.cumsum(degree)])
+    for start in np.argsort(-degree, kind="stable")[:CLIQUES].tolist():
+        if over():
+            return None
+        clique, common = [start], np.unique(both[first[start] : first[start + 1], 1])
+        while len(common):
+            chosen = int(common[degree[common].argmax()])
+            clique.append(chosen)
+            common = np.intersect1d(common, both[first[chosen] : first[chosen + 1], 1])
+        values = np.flatnonzero(domain[clique].any(0)).tolist()
+        if len(values) < len(clique):
+            return too_few(0, sorted(clique), values)
+    return None
