@@ -10,7 +10,7 @@ from consformer.compiled.vectors import add, add_times, fill, get, highest, load
 @pytest.mark.parametrize("size", [1, 3, 16])
 def test_operations_are_those_of_numpy(size: int) -> None:
     @numba.njit  # type: ignore[untyped-decorator]
-    def work(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:  # type: ignore[type-arg]
+    def work(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
         left, right, there = load(memory(a), size, size), load(memory(b), 0, size), memory(out)
         store(there, 0, add(left, right))
         store(there, size, times(left, right))
