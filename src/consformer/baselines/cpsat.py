@@ -39,7 +39,8 @@ def solve_cpsat(
 ) -> CpSatResult:
     """Solve a single problem with CP-SAT; `time_limit` in seconds counts from the call, `hint` is an assignment to start from.
 
-    `clauses`: differences on crowded graphs are stated value by value, which is often faster than `x != y`. Weights that need more than 15 digits in all are rounded, and "optimal" is then meant up to that rounding.
+    `clauses`: differences on crowded graphs are stated value by value, which is often faster than `x != y`. Weights that need more than 15
+    digits in all are rounded, and "optimal" is then meant up to that rounding.
 
     >>> from consformer import Model, all_different
     >>> model = Model()

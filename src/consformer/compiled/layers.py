@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from consformer.compiled.attention import FASTMATH, Floats, Places, in_portions
-from consformer.compiled.vectors import add, add_times, fill, highest, load, number, store, times, total
+from consformer.compiled.vectors import add, add_times, fill, get, highest, load, memory, put, store, times, total
 from consformer.graph import Graph
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Layers:
 
     def __init__(self, network: EquivariantNetwork) -> None:
         config = network.config
+        self.heads = config.heads
         self.layers = [Weights.of(block) for block in network.blocks]
         self.head = _copied(network.norm.weight * network.head.weight)  # [1,c]
         self.ask, self.update, self.answer = _kernels(config.width, config.heads, config.expand * config.width)
@@ -72,35 +73,45 @@ class Layers:
         """What the head says after so many turns, each with `told` [n,K,m,c] added anew; `domain` [n,m]: -> [n,K,m]."""
         told = told.contiguous()
         h, found = torch.zeros_like(told), torch.empty(told.shape[:3])
-        tokens, rows = h.view(-1, h.shape[3]).numpy(), h.shape[1] * h.shape[2]
-        qkv = np.empty((len(tokens), 3 * h.shape[3]), np.float32)
+        rows, width = h.shape[1] * h.shape[2], h.shape[3]
+        tokens, qkv = h.view(-1, width).numpy(), np.empty((graph.n * rows, 3 * width), np.float32)
         where = domain.numpy(), graph.first.numpy(), graph.edges[1].numpy()
+        edges = int(graph.degree.max()) + 1  # of the variable with most
         for _ in range(turns):
             h += told
             for layer in self.layers:
-                in_portions(graph, partial(self.ask, tokens, qkv, rows, layer.norm1, layer.qkv))
-                rest = layer.out, layer.norm2, layer.others, layer.up, layer.down
-                in_portions(graph, partial(self.update, tokens, qkv, *where, *rest))
+                in_portions(graph, partial(self._ask, layer, tokens, qkv, rows))
+                in_portions(graph, partial(self._update, layer, tokens, qkv, where, rows * edges))
         self.answer(tokens, self.head, found.view(-1).numpy())
         return found
+
+    def _ask(self, layer: Weights, tokens: Floats, qkv: Floats, rows: int, begin: int, end: int) -> None:
+        self.ask(tokens, qkv, layer.norm1, layer.qkv, np.empty(tokens.shape[1], np.float32), begin * rows, end * rows)
+
+    def _update(self, layer: Weights, tokens: Floats, qkv: Floats, where: tuple[Any, ...], pairs: int, begin: int, end: int) -> None:
+        width, hidden = layer.up.shape
+        rows = len(tokens) // len(where[0])
+        room = [pairs * self.heads + LANES, rows * width, rows * width, 2 * width, hidden]
+        scratch = [np.zeros(numbers, np.float32) for numbers in room]
+        self.update(tokens, qkv, *where, layer.out, layer.norm2, layer.others, layer.up, layer.down, *scratch, begin, end)
 
 
 @lru_cache
 def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], Callable[..., None], Callable[..., None]]:
     """The two halves of a layer, and the head, for networks of this size, which is part of the code: known sizes are what makes it fast."""
     head = width // heads
-    matrix, table = "float32[:,::1]", "boolean[:,::1]"
+    matrix, numbers, places = "float32[:,::1]", "float32[::1]", "int64[::1]"
 
-    @_compiled(f"void({matrix},{matrix},int64,{matrix},{matrix},int64,int64)")
-    def ask(h: Floats, qkv: Floats, rows: int, norm: Floats, weight: Floats, begin: int, end: int) -> None:
-        """Queries, keys and values of the variables from `begin` to `end`."""
-        x = np.empty((1, width), np.float32)
-        for t in range(begin * rows, end * rows):
-            store(x, 0, _normed(load(h, t * width, width), norm, width))
+    @_compiled(f"void({','.join([matrix] * 4)},{numbers},int64,int64)")
+    def ask(h: Floats, qkv: Floats, norm: Floats, weight: Floats, x: Floats, begin: int, end: int) -> None:
+        """Queries, keys and values of the tokens from `begin` to `end`; x is room to work in."""
+        h_, qkv_, norm_, weight_, x_ = memory(h), memory(qkv), memory(norm), memory(weight), memory(x)
+        for t in range(begin, end):
+            store(x_, 0, _normed(load(h_, t * width, width), norm_, width))
             for part in range(3):
-                store(qkv, (3 * t + part) * width, _add_product(fill(0, width), x, 0, width, weight, part * width, width))
+                store(qkv_, (3 * t + part) * width, _add_product(fill(0, width), x_, 0, width, weight_, part * width, width))
 
-    @_compiled(f"void({matrix},{matrix},{table},int64[::1],int64[::1],{','.join([matrix] * 5)},int64,int64)")
+    @_compiled(f"void({matrix},{matrix},boolean[:,::1],{places},{places},{','.join([matrix] * 5)},{','.join([numbers] * 5)},int64,int64)")
     def update(
         h: Floats,
         qkv: Floats,
@@ -112,39 +123,52 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
         others: Floats,
         up: Floats,
         down: Floats,
+        share: Floats,
+        mixed: Floats,
+        x: Floats,
+        seen: Floats,
+        inner: Floats,
         begin: int,
         end: int,
     ) -> None:
-        """Everything else, for the variables from `begin` to `end`; the edges to variable i are those from first[i] to first[i+1]."""
+        """Everything else, for the variables from `begin` to `end`; the edges to variable i are those from first[i] to first[i+1].
+
+        From `share` on, there is only room to work in: for all heads and edges of a variable and `LANES` more, for two states of it, for a
+        mean and a maximum, and for what is between `up` and `down`.
+        """
         n, m = domain.shape
         rows = len(h) // n
-        most = 0
+        h_, qkv_, source_, share_, mixed_, x_ = memory(h), memory(qkv), memory(source), memory(share), memory(mixed), memory(x)
+        out_, norm_, others_, up_, down_ = memory(out), memory(norm), memory(others), memory(up), memory(down)
+        seen_, inner_ = memory(seen), memory(inner)
         for i in range(begin, end):
-            most = max(most, first[i + 1] - first[i])
-        share = np.zeros(rows * heads * most + LANES, np.float32)
-        mixed, x = np.empty((rows, width), np.float32), np.empty((rows, width), np.float32)
-        seen, inner = np.empty((1, 2 * width), np.float32), np.empty((1, hidden), np.float32)
-        for i in range(begin, end):
-            _attend(qkv, i, rows, source[first[i] : first[i + 1]], share, mixed, heads, head)
+            _attend(qkv_, i, rows, source_, first[i], first[i + 1] - first[i], share_, mixed_, heads, head)
             for r in range(rows):
                 at = (i * rows + r) * width
-                state = _add_product(load(h, at, width), mixed, r * width, width, out, 0, width)
-                store(h, at, state)
-                store(x, r * width, _normed(state, norm, width))
+                state = _add_product(load(h_, at, width), mixed_, r * width, width, out_, 0, width)
+                store(h_, at, state)
+                store(x_, r * width, _normed(state, norm_, width))
             for start in range(0, rows, m):  # candidate by candidate
-                _over_values(x, start, domain[i], seen, width)
-                told = _add_product(fill(0, hidden), seen, 0, 2 * width, others, 0, hidden)
+                count, sums, most = np.float32(0), fill(0, width), fill(-np.inf, width)
+                for v in range(m):
+                    if domain[i, v]:
+                        state = load(x_, (start + v) * width, width)
+                        count, sums, most = count + np.float32(1), add(sums, state), highest(most, state)
+                store(seen_, 0, times(sums, fill(1 / count, width)))
+                store(seen_, width, most)
+                told = _add_product(fill(0, hidden), seen_, 0, 2 * width, others_, 0, hidden)
                 for r in range(start, start + m):
                     at = (i * rows + r) * width
-                    store(inner, 0, highest(_add_product(told, x, r * width, width, up, 0, hidden), fill(0, hidden)))
-                    store(h, at, _add_product(load(h, at, width), inner, 0, hidden, down, 0, width))
+                    store(inner_, 0, highest(_add_product(told, x_, r * width, width, up_, 0, hidden), fill(0, hidden)))
+                    store(h_, at, _add_product(load(h_, at, width), inner_, 0, hidden, down_, 0, width))
 
-    @_compiled(f"void({matrix},{matrix},float32[::1])")
+    @_compiled(f"void({matrix},{matrix},{numbers})")
     def answer(h: Floats, weight: Floats, found: Floats) -> None:
         """The head, behind a norm without shift whose scale is part of the weight."""
+        h_, weight_ = memory(h), memory(weight)
         for t in range(len(h)):
-            centred = _centred(load(h, t * width, width), width)
-            found[t] = _scale(centred, width) * total(times(centred, load(weight, 0, width)))
+            centred = _centred(load(h_, t * width, width), width)
+            found[t] = _scale(centred, width) * total(times(centred, load(weight_, 0, width)))
 
     return ask, update, answer
 
@@ -158,16 +182,16 @@ _piece = numba.njit(inline="always")
 
 
 @_piece  # type: ignore[untyped-decorator]
-def _add_product(start: Any, x: Floats, at: int, inputs: int, weight: Floats, row: int, outputs: int) -> Any:
+def _add_product(start: Any, x: Any, at: int, inputs: int, weight: Any, row: int, outputs: int) -> Any:
     """start [outputs] + x[at:at+inputs] weight[row:row+inputs]."""
     result = start
     for i in range(inputs):
-        result = add_times(result, number(x, at + i), load(weight, (row + i) * outputs, outputs))
+        result = add_times(result, get(x, at + i), load(weight, (row + i) * outputs, outputs))
     return result
 
 
 @_piece  # type: ignore[untyped-decorator]
-def _normed(state: Any, norm: Floats, width: int) -> Any:
+def _normed(state: Any, norm: Any, width: int) -> Any:
     """A layer norm; `norm` is its scale and shift."""
     centred = _centred(state, width)
     return add_times(load(norm, width, width), _scale(centred, width), times(centred, load(norm, 0, width)))
@@ -184,54 +208,42 @@ def _scale(centred: Any, width: int) -> Any:
 
 
 @_piece  # type: ignore[untyped-decorator]
-def _over_values(x: Floats, start: int, allowed: Allowed, seen: Floats, width: int) -> None:
-    """Mean and maximum over the values that are allowed."""
-    count, sums, most = np.float32(0), fill(0, width), fill(-np.inf, width)
-    for v in range(len(allowed)):
-        if allowed[v]:
-            state = load(x, (start + v) * width, width)
-            count, sums, most = count + np.float32(1), add(sums, state), highest(most, state)
-    store(seen, 0, times(sums, fill(1 / count, width)))
-    store(seen, width, most)
-
-
-@_piece  # type: ignore[untyped-decorator]
-def _attend(qkv: Floats, i: int, rows: int, source: Places, share: Floats, mixed: Floats, heads: int, head: int) -> None:
-    """Softmax attention of the tokens of variable i; `share` has room for all their heads and edges, and `LANES` more."""
-    degree, width = len(source), heads * head
+def _attend(qkv: Any, i: int, rows: int, source: Any, first: int, degree: int, share: Any, mixed: Any, heads: int, head: int) -> None:
+    """Softmax attention of the tokens of variable i, whose edges come from source[first:first+degree]."""
+    width = heads * head
     for r in range(rows):
         for a in range(heads):
             at = (r * heads + a) * degree
             query = load(qkv, (i * rows + r) * 3 * width + a * head, head)
             peak = np.float32(-np.inf)
             for e in range(degree):
-                key = load(qkv, (source[e] * rows + r) * 3 * width + width + a * head, head)
+                key = load(qkv, (get(source, first + e) * rows + r) * 3 * width + width + a * head, head)
                 product = total(times(query, key))
-                share[at + e] = product
+                put(share, at + e, product)
                 peak = max(peak, product)
             for e in range(degree):
-                share[at + e] -= peak
+                put(share, at + e, get(share, at + e) - peak)
     _powers(share, rows * heads * degree)
     for r in range(rows):
         for a in range(heads):
             at = (r * heads + a) * degree
             sums, weight = fill(0, head), np.float32(0)
             for e in range(degree):
-                value = load(qkv, (source[e] * rows + r) * 3 * width + 2 * width + a * head, head)
-                sums = add_times(sums, share[at + e], value)
-                weight += share[at + e]
+                value = load(qkv, (get(source, first + e) * rows + r) * 3 * width + 2 * width + a * head, head)
+                sums = add_times(sums, get(share, at + e), value)
+                weight += get(share, at + e)
             store(mixed, r * width + a * head, times(sums, fill(1 / weight, head)))
 
 
 @_piece  # type: ignore[untyped-decorator]
-def _powers(x: Floats, count: int) -> None:
+def _powers(x: Any, count: int) -> None:
     """The first `count` numbers, none above 0, and some after them become powers of two.
 
     By hand: a polynomial for the part after the point, the rest is added to the exponent. A whole number of times `LANES` of them: what is
     left over would be worked out one by one.
     """
     for e in range((count + LANES - 1) // LANES * LANES):
-        power = min(max(x[e], np.float32(-120)), np.float32(0))
+        power = min(max(get(x, e), np.float32(-120)), np.float32(0))
         whole = np.int32(power) - np.int32(1)
         part = power - np.float32(whole)
         power = np.float32(1.8775767e-3)
@@ -240,4 +252,4 @@ def _powers(x: Floats, count: int) -> None:
         power = power * part + np.float32(2.4015361e-1)
         power = power * part + np.float32(6.9315308e-1)
         power = power * part + np.float32(9.9999994e-1)
-        x[e] = np.int32(np.float32(power).view(np.int32) + np.int32(whole << 23)).view(np.float32)
+        put(x, e, np.int32(np.float32(power).view(np.int32) + np.int32(whole << 23)).view(np.float32))

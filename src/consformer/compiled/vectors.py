@@ -1,8 +1,9 @@
 """Short runs of numbers as values of compiled code: they live in registers, and an operation on one is an instruction or two.
 
 Loops over 16 or 32 numbers are too short for the compiler's own ways of doing several at once, above all where it cannot rule out that two
-arrays are the same memory. All this is for compiled code only; `size` must be known when it is compiled (a power of two is fastest),
-`at` counts numbers from the beginning of an array whose rows lie one after the other, and nothing is checked.
+arrays are the same memory. All this is for compiled code only: `size` must be known when it is compiled (a power of two is fastest), `at`
+counts numbers from the beginning of an array whose rows lie one after the other, nothing is checked, and nothing keeps an array alive whose
+`memory` is worked on: counting who uses it would take longer than the work. Kernels on disk are not made anew when only this file changes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 _FLOAT, _PLACE = ir.FloatType(), ir.IntType(32)
-_FAST = ("reassoc", "nsz", "contract")  # sums in any order
+_ANY_ORDER, _FUSED = ("reassoc", "nsz"), ("contract",)
 
 
 class Vector(types.Type):  # type: ignore[misc]
@@ -37,38 +38,58 @@ def _llvm(vector: Vector) -> ir.VectorType:
     return ir.VectorType(_FLOAT, vector.size)
 
 
-@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
-def load(typing: Any, array: Any, at: Any, size: Any) -> Any:
-    """`size` numbers of an array."""
-    vector = Vector(size.literal_value)
-    return vector(array, at, size), lambda *call: call[1].load(_pointer(vector, *call), align=4)
-
-
 @intrinsic  # type: ignore[untyped-decorator]
-def number(typing: Any, array: Any, at: Any) -> Any:
-    """One number of an array."""
-    return types.float32(array, at), lambda *call: call[1].load(_start(*call), align=4)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def store(typing: Any, array: Any, at: Any, vector: Any) -> Any:
-    """Write a vector into an array."""
+def memory(typing: Any, array: Any) -> Any:
+    """Where the numbers of an array are: what the functions below read and write."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store(arguments[2], _pointer(vector, context, builder, signature, arguments), align=4)
+        return context.make_array(array)(context, builder, arguments[0]).data
+
+    return types.CPointer(array.dtype)(array), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def get(typing: Any, there: Any, at: Any) -> Any:
+    """One number."""
+    return there.dtype(there, at), lambda _, builder, __, arguments: builder.load(builder.gep(*_place(arguments)))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def put(typing: Any, there: Any, at: Any, number: Any) -> Any:
+    """Write one number."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], builder.gep(*_place(arguments)))
         return context.get_dummy_value()
 
-    return types.void(array, at, vector), generate
+    return types.void(there, at, there.dtype), generate
 
 
-def _pointer(vector: Vector, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    return builder.bitcast(_start(context, builder, signature, arguments), _llvm(vector).as_pointer())
+@intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
+def load(typing: Any, there: Any, at: Any, size: Any) -> Any:
+    """`size` numbers."""
+    vector = Vector(size.literal_value)
+    return vector(there, at, size), lambda _, builder, __, arguments: builder.load(_run(builder, arguments, vector), align=4)
 
 
-def _start(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """The address of what is `at` in the array, by the first two arguments."""
-    data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-    return builder.gep(data, [arguments[1]])
+@intrinsic  # type: ignore[untyped-decorator]
+def store(typing: Any, there: Any, at: Any, vector: Any) -> Any:
+    """Write a vector."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], _run(builder, arguments, vector), align=4)
+        return context.get_dummy_value()
+
+    return types.void(there, at, vector), generate
+
+
+def _place(arguments: Any) -> tuple[Any, list[Any]]:
+    return arguments[0], [arguments[1]]
+
+
+def _run(builder: Any, arguments: Any, vector: Vector) -> Any:
+    """The address of a vector in memory."""
+    return builder.bitcast(builder.gep(*_place(arguments)), _llvm(vector).as_pointer())
 
 
 @intrinsic(prefer_literal=True)  # type: ignore[untyped-decorator]
@@ -92,8 +113,8 @@ def _binary(operation: Callable[[Any, Any, Any], Any], explanation: str) -> Any:
     return intrinsic(typed)
 
 
-add = _binary(lambda builder, left, right: builder.fadd(left, right, flags=_FAST), "left + right")
-times = _binary(lambda builder, left, right: builder.fmul(left, right, flags=_FAST), "left * right, number by number")
+add = _binary(lambda builder, left, right: builder.fadd(left, right, flags=_FUSED), "left + right")
+times = _binary(lambda builder, left, right: builder.fmul(left, right, flags=_FUSED), "left * right, number by number")
 highest = _binary(lambda builder, left, right: builder.select(builder.fcmp_ordered(">", left, right), left, right), "The higher ones.")
 
 
@@ -102,8 +123,8 @@ def add_times(typing: Any, vector: Any, number: Any, other: Any) -> Any:
     """vector + number * other, where the number is one for all."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        added = builder.fmul(_filled(builder, arguments[1], vector), arguments[2], flags=_FAST)
-        return builder.fadd(arguments[0], added, flags=_FAST)
+        added = builder.fmul(_filled(builder, arguments[1], vector), arguments[2], flags=_FUSED)
+        return builder.fadd(arguments[0], added, flags=_FUSED)
 
     return vector(vector, types.float32, other), generate
 
@@ -115,6 +136,6 @@ def total(typing: Any, vector: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(_FLOAT, [_FLOAT, _llvm(vector)])
         function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.fadd.v{vector.size}f32")
-        return builder.call(function, [ir.Constant(_FLOAT, 0.0), arguments[0]], fastmath=_FAST)
+        return builder.call(function, [ir.Constant(_FLOAT, 0.0), arguments[0]], fastmath=_ANY_ORDER)
 
     return types.float32(vector), generate

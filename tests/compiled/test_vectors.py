@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+
+from consformer.compiled.vectors import add, add_times, fill, get, highest, load, memory, put, store, times, total
+
+
+@pytest.mark.parametrize("size", [1, 3, 16])
+def test_operations_are_those_of_numpy(size: int) -> None:
+    @numba.njit  # type: ignore[untyped-decorator]
+    def work(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+        left, right, there = load(memory(a), size, size), load(memory(b), 0, size), memory(out)
+        store(there, 0, add(left, right))
+        store(there, size, times(left, right))
+        store(there, 2 * size, highest(left, right))
+        store(there, 3 * size, add_times(left, np.float32(2), right))
+        store(there, 4 * size, fill(7, size))
+        put(there, 5 * size, total(right) + get(memory(a), 0))
+
+    rng = np.random.default_rng(size)
+    a, b = rng.normal(size=(2, size)).astype(np.float32), rng.normal(size=size).astype(np.float32)
+    out = np.zeros(5 * size + 2, np.float32)
+    work(a, b, out)
+    expected = [a[1] + b, a[1] * b, np.maximum(a[1], b), a[1] + 2 * b, np.full(size, 7), [b.sum() + a[0, 0], 0]]  # 0: not written to
+    np.testing.assert_allclose(out, np.concatenate(expected), atol=1e-5)
