@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from consformer import checker
 from consformer.constraints.base import plain_number
+from consformer.account import Account, Proof
 from consformer.csp import CSP, Label
 from consformer.errors import ModelError
 from consformer.modeling.variables import check_owner
@@ -28,6 +29,7 @@ class Effort:
     interrupted: bool = False  # by Ctrl-C, before a solution or a limit was reached
     strategies: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """how often each strategy of selection was "used" and "paid", where the search chose between them"""
+    account: Account | None = None  # who did what, where several parts worked together
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,15 @@ class Result:
     verdict: checker.Verdict
     effort: Effort
     model: Model | None = None  # what the problem was compiled from
+    proof: Proof | None = None  # that there is no solution, or none better
 
     @staticmethod
-    def judged(csp: CSP, assignment: Sequence[int], effort: Effort, model: Model | None = None) -> Result:
-        """Have the checker look, then build."""
-        return Result(csp, tuple(assignment), checker.check(csp, assignment), effort, model)
+    def judged(csp: CSP, assignment: Sequence[int], effort: Effort, model: Model | None = None, proof: Proof | None = None) -> Result:
+        """Have the checker look, then build; a proof that the checker's finding contradicts is a mistake of this program."""
+        verdict = checker.check(csp, assignment)
+        if proof is not None and verdict.solved != (proof.of == "optimal"):
+            raise RuntimeError(f"{proof.by} says {proof.of}, the checker counts {verdict.violations} violations")
+        return Result(csp, tuple(assignment), verdict, effort, model, proof)
 
     def __repr__(self) -> str:
         objective = "" if self.objective is None else f", objective {self.objective:.10g}"
@@ -52,7 +58,11 @@ class Result:
 
     @property
     def status(self) -> str:
-        """`solved` when every hard constraint holds, else `unsolved`."""
+        """`solved` when every hard constraint holds (`optimal` when, besides, nothing better exists, which was proved), `infeasible` when
+        it was proved that they cannot, else `unsolved`: the assignment is the best that was found.
+        """
+        if self.proof is not None:
+            return self.proof.of
         return "solved" if self.verdict.solved else "unsolved"
 
     @property
@@ -95,4 +105,6 @@ class Result:
             "network": self.effort.network,
             "seed": self.effort.seed,
             **({"strategies": self.effort.strategies} if self.effort.strategies else {}),
+            "proof": None if self.proof is None else {"of": self.proof.of, "by": self.proof.by, "words": self.proof.words},
+            "account": None if self.effort.account is None else self.effort.account.to_json(),
         }

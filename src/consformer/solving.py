@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
@@ -13,6 +14,7 @@ from consformer.constraints.base import Constraint, is_number, is_whole
 from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.errors import CheckpointError, ConsformerError, UnknownNameError
+from consformer.hybrid import METHODS, PARTS, HybridRun
 from consformer.modeling import Model
 from consformer.networks import Network
 from consformer.result import Effort, Result
@@ -66,6 +68,11 @@ class Run:
         self.network_name = name
         self.interrupted = False  # to be set by who stops before the end; results tell it
         self.refinement = Refinement(self.problems, network.eval(), settings)
+
+    @property
+    def limits(self) -> tuple[float | None, int | None]:
+        """Seconds and iterations that it may take."""
+        return self.refinement.settings.time_limit, self.refinement.settings.iterations
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.refinement)
@@ -154,8 +161,38 @@ def refine(
     return run
 
 
-class Settings(TypedDict, total=False):
-    """What `solve` and `refine` can be told."""
+def start(
+    problems: Sequence[Problem], *, method: str | None = None, without: Sequence[str] = (), **settings: Unpack[RefineSettings]
+) -> Run | HybridRun:
+    """Prepare to solve problems by a method; nothing happens until the run is iterated over. Settings as for `solve`."""
+    run = refine(problems, **settings)
+    if method is None:
+        method = "network" if settings.get("iterations") is not None and settings.get("time_limit") is None else "hybrid"
+    if method not in (*METHODS, "network"):
+        raise UnknownNameError("method", method, [*METHODS, "network"])
+    for name in without:
+        if name not in PARTS:
+            raise UnknownNameError("part", name, PARTS)
+    if method == "network":
+        return run
+    parts = tuple(name for name in METHODS[method] if name not in without)
+    if not parts:
+        raise ConsformerError(f"without {', '.join(without)} nothing is left of the method {method!r}")
+    refinement = run.refinement
+    limit = refinement.settings.time_limit
+    return HybridRun(
+        run.problems,
+        run.models,
+        parts=parts,
+        start_network=lambda csp, seconds: Refinement([csp], refinement.network, replace(refinement.settings, time_limit=seconds)),
+        network_name=run.network_name,
+        time_limit=DEFAULT_SECONDS if limit is None else limit,
+        seed=refinement.settings.seed,
+    )
+
+
+class RefineSettings(TypedDict, total=False):
+    """What `refine` can be told."""
 
     network: str | Path | Network
     iterations: int | None
@@ -173,6 +210,13 @@ class Settings(TypedDict, total=False):
     seed: int
 
 
+class Settings(RefineSettings, total=False):
+    """What `solve` can be told."""
+
+    method: str | None
+    without: Sequence[str]
+
+
 @overload
 def solve(problem: Problem, **settings: Unpack[Settings]) -> Result: ...
 @overload
@@ -180,7 +224,11 @@ def solve(problem: Sequence[Problem], **settings: Unpack[Settings]) -> list[Resu
 def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) -> Result | list[Result]:
     """Solve one problem, or many together.
 
-    Settings: `network` (name of a shipped one, a file, or a network; "auto": the shipped one that suits the problem), `iterations` (per
+    `method` is "hybrid" (the network and all its partners: propagation, backtracking, local search, CP-SAT; the default), "network" (the
+    network alone, reproducible with `iterations`; the default when these and no time limit are given), "local" or "cpsat" (one of the
+    partners alone); `without` switches parts of the hybrid off. `result.effort.account` tells who did what.
+
+    Settings of the network and its search: `network` (name of a shipped one, a file, or a network; "auto": the shipped one that suits the problem), `iterations` (per
     problem) and `time_limit` (seconds, for the whole call; 10 when neither is given), `pool` (candidates refined side by side), `p` (share
     of variables updated) and `temperature`, each a number or a schedule such as "0.25^1/25", `select` ("uniform", "conflicts": all
     variables in conflict, too, "worst", "gradient", "unsure", "related", or "bandit", which learns which of them pays: see
@@ -199,11 +247,12 @@ def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) ->
     >>> result.status, sorted(result[x][0].tolist())
     ('solved', ['a', 'b', 'c'])
     """
+    known = RefineSettings.__annotations__ | Settings.__annotations__
     for name in settings:
-        if name not in Settings.__annotations__:
-            raise UnknownNameError("setting", name, Settings.__annotations__)
+        if name not in known:
+            raise UnknownNameError("setting", name, known)
     single = isinstance(problem, CSP | Model)
-    run = refine([problem] if isinstance(problem, CSP | Model) else list(problem), **settings)
+    run = start([problem] if isinstance(problem, CSP | Model) else list(problem), **settings)
     try:
         for _event in run:
             pass

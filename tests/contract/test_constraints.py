@@ -19,7 +19,7 @@ from consformer.constraints import Constraint, Record, compile_records, kind
 from consformer.constraints.base import VALUE
 from consformer.csp import CSP
 from consformer.errors import ModelError
-from consformer.partners import propagate
+from consformer.partners.propagation import propagate
 
 KINDS = sorted(Constraint.registry)
 every_kind = pytest.mark.parametrize("name", KINDS)

@@ -14,7 +14,7 @@ from consformer.baselines import solve_cpsat
 from consformer.checker import check
 from consformer.compiled import local as kernel
 from consformer.errors import ModelError
-from consformer.partners import LocalSearch
+from consformer.partners.local import LocalSearch
 from tests.helpers import KINDS, coloring, cycle, impossible, problem, random_csp
 
 

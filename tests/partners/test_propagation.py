@@ -14,7 +14,7 @@ from consformer.checker import check
 from consformer.constraints.not_equal import NotEqual
 from consformer.errors import ModelError
 from consformer.families.coloring import problem as graph_problem
-from consformer.partners import propagate
+from consformer.partners.propagation import propagate
 from tests.helpers import coloring, cycle, impossible, problem, random_csp
 
 

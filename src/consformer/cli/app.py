@@ -20,7 +20,7 @@ from rich.text import Text
 import consformer
 from consformer.errors import ConsformerError
 
-SOLVED, BAD_INPUT, LIMIT_REACHED, INTERRUPTED, PIPE_CLOSED = 0, 2, 3, 130, 141
+SOLVED, BAD_INPUT, LIMIT_REACHED, INFEASIBLE, INTERRUPTED, PIPE_CLOSED = 0, 2, 3, 4, 130, 141
 
 app = typer.Typer(
     name="consformer",

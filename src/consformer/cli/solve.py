@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from consformer.cli.app import INTERRUPTED, LIMIT_REACHED, SOLVED, app, busy, err, noting_ctrl_c, out
+from consformer.cli.app import INFEASIBLE, INTERRUPTED, LIMIT_REACHED, SOLVED, app, busy, err, noting_ctrl_c, out
 from consformer.cli.files import ColorsOption, FamilyOption, FormatOption, check_writable, read_problems, write_text
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
+    from consformer.account import Account
     from consformer.csp import CSP
+    from consformer.hybrid import HybridRun
     from consformer.result import Result
     from consformer.search.refine import Event
     from consformer.solving import Run
@@ -31,6 +35,17 @@ def solve(
     family: FamilyOption = None,
     format: FormatOption = None,
     colors: ColorsOption = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="hybrid (network, propagation, backtracking, local search and CP-SAT together), or network, local or cpsat alone. "
+            "Default: hybrid; network with --iterations and no --time-limit."
+        ),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(help="A part to leave out: propagation, backtracking, local, network, repair or cpsat. May be repeated."),
+    ] = None,
     network: Annotated[
         str, typer.Option(help="A shipped network (see `consformer models`) or a .safetensors file; auto: the shipped one that suits.")
     ] = "auto",
@@ -91,6 +106,9 @@ def solve(
             "--output", "-o", readable=False, help="Also write the answers to this file (.json or .jsonl: as JSON, else as text)."
         ),
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the best found over time, and who found it, to this file (.png, .svg, .pdf); one problem.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")] = False,
 ) -> None:
     """Solve the problems of a file: Sudoku, graphs, or any CSP as JSON.
@@ -99,7 +117,8 @@ def solve(
 
     [bold]Examples[/]
       consformer solve board.txt
-      consformer solve graph.col --colors 5 --pool 8 --time-limit 30
+      consformer solve graph.col --colors 5 --time-limit 30 --plot way.png
+      consformer solve graph.col --colors 5 --method network --pool 8
       consformer solve boards.csv --iterations 200 --json > answers.jsonl
       consformer generate nurse | consformer solve -
 
@@ -107,17 +126,25 @@ def solve(
       0    every problem is solved
       2    wrong usage or bad input
       3    limit reached without a solution (the best attempt is given)
+      4    proved: some problem has no solution, and all others are solved
       130  interrupted (likewise)
     """
+    from consformer.errors import ConsformerError
     from consformer.memory import keep_freed_memory
-    from consformer.solving import refine
+    from consformer.solving import start
 
     keep_freed_memory()
     problems = read_problems(file, family, format, colors)
     if output is not None:
         _check_output(output, file)
-    run = refine(
+    if plot is not None:
+        check_writable(plot)
+        if len(problems) > 1:
+            raise ConsformerError(f"--plot draws the way to one answer; {file} holds {len(problems)} problems")
+    run = start(
         problems,
+        method=method,
+        without=without or (),
         network=network,
         iterations=iterations,
         time_limit=time_limit,
@@ -139,18 +166,20 @@ def solve(
         with busy("checking the answers"):
             results = run.results()
         _report(results, as_json)
+        if plot is not None:
+            _draw(results[0], plot)
         if output is not None:
             _write(output, results, as_json)
-        waiting = sum(result.effort.iterations == 0 and not result.solved for result in results)
+        waiting = sum(not result.effort.history and result.status == "unsolved" for result in results)
         if waiting and len(results) > 1 and not interrupted() and iterations != 0:
             err.print(f"time was over before {waiting} of {len(results)} problems had a turn: give more with --time-limit")
         if interrupted():
             err.print("interrupted: this is the best that was found until then")
             raise typer.Exit(INTERRUPTED)
-    raise typer.Exit(SOLVED if all(result.solved for result in results) else LIMIT_REACHED)
+    raise typer.Exit(exit_code(results))
 
 
-def _watch(run: Run, interrupted: Callable[[], bool], show: bool) -> None:
+def _watch(run: Run | HybridRun, interrupted: Callable[[], bool], show: bool) -> None:
     """Let it run until it ends or is interrupted, with a progress bar on a terminal."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -163,14 +192,27 @@ def _watch(run: Run, interrupted: Callable[[], bool], show: bool) -> None:
                 break
 
 
-def _done(event: Event, run: Run) -> float:
-    settings = run.refinement.settings
+def _done(event: Event, run: Run | HybridRun) -> float:
+    time_limit, iterations = run.limits
     shares = [event.finished / event.total]
-    if settings.time_limit:
-        shares.append(event.seconds / settings.time_limit)
-    if settings.iterations and event.total == 1:
-        shares.append(event.iteration / settings.iterations)
+    if time_limit:
+        shares.append(event.seconds / time_limit)
+    if iterations and event.total == 1:
+        shares.append(event.iteration / iterations)
     return min(1.0, max(shares))
+
+
+def exit_code(results: Sequence[Result]) -> int:
+    """What the command ends with."""
+    if any(result.status == "unsolved" for result in results):
+        return LIMIT_REACHED
+    return INFEASIBLE if any(result.status == "infeasible" for result in results) else SOLVED
+
+
+def _draw(result: Result, path: Path) -> None:
+    from consformer.account import plot
+
+    plot(result.effort.history, result.effort.account, headline(result), path)
 
 
 def _note(event: Event, problems: Sequence[CSP]) -> str:
@@ -190,8 +232,12 @@ def _report(results: list[Result], as_json: bool) -> None:
         for document in documents(results):
             print(json.dumps(document))
     elif len(results) == 1:
-        show(results[0].csp, results[0].assignment)
+        if results[0].status != "infeasible":
+            show(results[0].csp, results[0].assignment)
         out.print(headline(results[0]), markup=False, soft_wrap=True)
+        account = results[0].effort.account
+        if account is not None and len(account.parts) > 1:
+            out.print(accounted(account))
     else:
         for index, result in enumerate(results):
             out.print(f"{index:>5}  {headline(result)}  {short_answer(result.csp, result.assignment)}", soft_wrap=True, markup=False)
@@ -201,15 +247,31 @@ def _report(results: list[Result], as_json: bool) -> None:
 
 def headline(result: Result) -> str:
     """One line: how it ended and what it took."""
-    effort = result.effort
-    parts = [result.status.upper()]
-    if not result.solved:
+    effort, proof = result.effort, result.proof
+    parts = [result.status.upper() if result.status != "unsolved" else "BEST FOUND"]
+    if proof is not None:
+        parts.append(f"proved by {proof.by}" + (f" ({proof.words})" if proof.words else ""))
+    if not result.solved and proof is None:
         parts.append(f"{result.violations} violated")
-    if result.objective is not None:
+    if result.objective is not None and result.solved:
         parts.append(f"objective {result.objective:.10g}")
-    iterations = f"{effort.iterations} iteration{'s' if effort.iterations != 1 else ''}"
-    parts.append(f"{iterations}, {effort.seconds:.2f} s, network {effort.network}, seed {effort.seed}")
+    if effort.account is None:
+        iterations = f"{effort.iterations} iteration{'s' if effort.iterations != 1 else ''}"
+        parts.append(f"{iterations}, {effort.seconds:.2f} s, network {effort.network}, seed {effort.seed}")
+    else:
+        found = f"found by {effort.account.winner}, " if effort.account.winner and proof is None else ""
+        parts.append(f"{found}{effort.seconds:.2f} s, seed {effort.seed}")
     return " · ".join(parts)
+
+
+def accounted(account: Account) -> Table:
+    """Who did what, as a table."""
+    from rich.table import Table
+
+    table = Table("part", "seconds", "improvements", "", box=None, pad_edge=False, header_style="dim", style="dim")
+    for part in account.parts:
+        table.add_row(part.name, f"{part.seconds:.3f}", str(part.improvements), part.note)
+    return table
 
 
 def documents(results: list[Result]) -> list[dict[str, Any]]:

@@ -1,0 +1,245 @@
+"""The parts of a solve behind one small interface: each works for a slice of time, or beside the others, and tells the board."""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import torch
+
+from consformer import compiled
+from consformer.csp import CSP
+from consformer.account import PartAccount, Proof
+from consformer.hybrid.board import Board
+from consformer.partners.cpsat import Prover
+from consformer.partners.backtrack import Backtracking
+from consformer.partners.local import LocalSearch
+from consformer.partners.neighbourhood import neighbourhood
+from consformer.partners.process import available
+from consformer.partners.repair import Repairer
+from consformer.search.refine import Refinement
+
+# Seconds that an iteration of a network takes for each (variable, value) pair, as long as none was timed: rather too many.
+SECONDS_PER_PAIR = 2e-5
+REPAIRED = 40  # variables in the first repair; more as long as repairs are quick, fewer when they are not
+REPAIR_SECONDS = 0.2
+
+
+class Part(ABC):
+    """Something that can improve an assignment, find one, or prove that there is none."""
+
+    name: str
+    weight = 1.0
+    """Its share of the time that parts take turns in; whoever finds something gets more."""
+
+    def __init__(self, board: Board, csp: CSP) -> None:
+        """`csp` has the solutions of the board's problem; its domains may be narrower."""
+        self.board, self.csp = board, csp
+        self.seconds = 0.0
+        self.over = False  # nothing more will come
+        self.note = ""
+
+    @abstractmethod
+    def work(self, seconds: float) -> None:
+        """Work for about so long."""
+
+    def close(self) -> None:
+        """End whatever runs beside the caller; at once."""
+
+    def take_turn(self, seconds: float) -> bool:
+        """Work, with an eye on the clock; says whether the board has something better."""
+        before, began = self.board.key, time.perf_counter()
+        self.work(seconds)
+        self.seconds += time.perf_counter() - began
+        return self.board.key < before
+
+    def account(self, finished: bool) -> PartAccount:
+        improvements = sum(step.part == self.name for step in self.board.steps)
+        return PartAccount(self.name, self.seconds, improvements, finished, self.note)
+
+
+class BacktrackingPart(Part):
+    name = "backtracking"
+    weight = 1.0
+
+    def __init__(self, board: Board, csp: CSP, seed: int) -> None:
+        super().__init__(board, csp)
+        self.search = Backtracking(self.csp, seed)
+
+    def work(self, seconds: float) -> None:
+        status = self.search.run(seconds=seconds)
+        self.over = status != "open"
+        self.note = f"{self.search.nodes:,} nodes"
+        if status == "solved":
+            self.board.offer(self.name, self.search.values)
+        elif status == "infeasible":
+            self.board.prove(Proof("infeasible", self.name, "all assignments were tried or ruled out"))
+
+
+class LocalPart(Part):
+    name = "local search"
+    weight = 4.0
+
+    def __init__(self, board: Board, csp: CSP, seed: int) -> None:
+        super().__init__(board, csp)
+        self.search = LocalSearch(self.csp, seed)
+
+    def work(self, seconds: float) -> None:
+        if self.board.values is not None and self.board.key < self._key():
+            self.search.restart_from(self.board.values)
+        if self.search.run(seconds=seconds) or self.board.values is None:
+            self.board.offer(self.name, self.search.best.values)
+        self.note = f"{self.search.moves:,} moves"
+
+    def _key(self) -> tuple[float, float]:
+        best = self.search.best
+        return best.violations, best.cost
+
+
+class LocalThread(Part):
+    """Another local search, on a core that nothing else uses: its moves are compiled code that lets other threads run."""
+
+    name = "second local search"
+
+    def __init__(self, board: Board, csp: CSP, seed: int) -> None:
+        super().__init__(board, csp)
+        self.search = LocalSearch(self.csp, seed)
+        self._began = time.perf_counter()
+        self._stop = threading.Event()
+        self._found: list[list[int]] = []
+        self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            if self.search.run(seconds=0.1, stop=self._stop.is_set):
+                self._found.append(self.search.best.values)
+            if self.search.solved:
+                return
+
+    def work(self, seconds: float) -> None:
+        while self._found:
+            self.board.offer(self.name, self._found.pop(0))
+        self.note = f"{self.search.moves:,} moves"
+
+    def close(self) -> None:
+        self._stop.set()
+        self._thread.join()
+        self.seconds = time.perf_counter() - self._began
+
+
+class NetworkPart(Part):
+    name = "network"
+    weight = 2.0
+
+    def __init__(self, board: Board, csp: CSP, refinement: Refinement, deadline: float) -> None:
+        super().__init__(board, csp)
+        self.refinement, self.deadline = refinement, deadline
+        self._steps = iter(refinement)
+        self._slowest = SECONDS_PER_PAIR * self.csp.n * self.csp.m * refinement.settings.pool
+
+    def work(self, seconds: float) -> None:
+        end = time.perf_counter() + seconds
+        while True:
+            began = time.perf_counter()
+            if began + 1.2 * self._slowest > self.deadline:  # an iteration cannot be cut short
+                self.over = True
+                self.note = self.note or "an iteration would take longer than the time that is left"
+                return
+            if next(self._steps, None) is None:
+                self.over = True
+                return
+            found = self.refinement.incumbents[0]
+            if found is not None:
+                self.board.offer(self.name, found.values)
+            iterations = self.refinement.iteration
+            self.note = f"{iterations:,} iteration{'s' if iterations != 1 else ''}"
+            now = time.perf_counter()
+            if iterations:  # the very first step only evaluates
+                self._slowest = max(now - began, 0.9 * self._slowest) if iterations > 1 else now - began
+            if now >= end or self.board.finished:
+                return
+
+
+class RepairPart(Part):
+    """CP-SAT decides a region around what is wrong, exactly; the region grows as long as that is quick."""
+
+    name = "repair"
+    weight = 1.0
+
+    def __init__(self, board: Board, csp: CSP, seed: int) -> None:
+        super().__init__(board, csp)
+        self.repairer = Repairer(seconds=REPAIR_SECONDS, seed=seed)
+        self.generator = torch.Generator().manual_seed(seed)
+        self.size, self.count = REPAIRED, 0
+
+    def work(self, seconds: float) -> None:
+        if self.board.values is None:
+            return
+        began = time.perf_counter()
+        region = neighbourhood(self.csp, self.board.values, self.size, self.generator)
+        self.repairer.submit(self.csp, self.board.values, region)
+        while self.repairer.waiting and time.perf_counter() - began < max(seconds, REPAIR_SECONDS):
+            for repair in self.repairer.poll():
+                self.count += 1
+                self.board.offer(self.name, repair.values)
+            time.sleep(0.001)
+        quick = time.perf_counter() - began < REPAIR_SECONDS / 4
+        self.size = max(8, min(int(self.size * (1.1 if quick else 0.9)), self.csp.n))
+        self.note = f"{self.count:,} repairs"
+        if self.repairer.status == "failed":
+            self.over, self.note = True, self.repairer.reason
+
+    def close(self) -> None:
+        self.repairer.close()
+
+
+class ProverPart(Part):
+    """CP-SAT on the whole problem, in a process of its own: the one that proves."""
+
+    name = "CP-SAT"
+
+    def __init__(self, board: Board, csp: CSP, seed: int, workers: int, seconds: float) -> None:
+        super().__init__(board, csp)
+        self._began = time.perf_counter()
+        self.prover = Prover(self.csp, workers=workers, seed=seed, hint=board.values, seconds=seconds)
+
+    def work(self, seconds: float) -> None:
+        for found in self.prover.poll():
+            self.board.offer(self.name, found.values)
+        status = self.prover.status
+        if status == "infeasible":
+            self.board.prove(Proof("infeasible", self.name))
+        elif status == "optimal":
+            self.board.prove(Proof("optimal", self.name))
+        elif self.prover.bound is not None and self._meets(self.prover.bound):
+            self.board.prove(Proof("optimal", self.name, "its bound meets the best that was found"))
+        self.over = status != "running"
+        self.note = self.prover.reason
+
+    def _meets(self, bound: float) -> bool:
+        board = self.board
+        return board.values is not None and board.violations == 0 and board.cost <= bound + 1e-9 * max(1.0, abs(bound))
+
+    @property
+    def behind(self) -> bool:
+        """Whether all it has found is worse than what others have."""
+        best = self.prover.best
+        return best is None or (0, best.cost) > self.board.key
+
+    def close(self) -> None:
+        self.prover.close()
+        self.seconds = time.perf_counter() - self._began
+
+
+def off(csp: CSP, name: str) -> str | None:
+    """Why a part cannot take part in this problem; None when it can."""
+    checks: dict[str, Callable[[], str | None]] = {
+        "backtracking": lambda: None if Backtracking.fits(csp) else "takes only problems in which variables must differ",
+        "local": lambda: None if compiled.available() else "needs a compiler: pip install numba",
+        "cpsat": lambda: None if available() else "is off: pip install ortools",
+        "repair": lambda: None if available() else "is off: pip install ortools",
+    }
+    return checks.get(name, lambda: None)()

@@ -1,0 +1,232 @@
+"""A solve by several parts: they take turns on one core, CP-SAT works on another, and all of them look at one board."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import torch
+
+from consformer.csp import CSP
+from consformer.account import Account, PartAccount, Proof
+from consformer.hybrid.board import Board
+from consformer.hybrid.parts import BacktrackingPart, LocalPart, LocalThread, NetworkPart, Part, ProverPart, RepairPart, off
+from consformer.modeling import Model
+from consformer.partners.propagation import propagate
+from consformer.result import Effort, Result
+from consformer.search.refine import Event, Refinement
+
+PARTS = ("propagation", "backtracking", "local", "network", "repair", "cpsat")
+METHODS: Mapping[str, tuple[str, ...]] = {
+    "hybrid": PARTS,
+    "local": ("local",),
+    "cpsat": ("cpsat",),
+}
+
+TURN = 0.05  # seconds that a part works before the next one has its turn
+FIRST_TURN = 0.02  # of the quick parts, before another process is started
+REWARD, MOST_WEIGHT = 1.5, 8.0  # a part that found something better gets so much more of the time, but not all of it
+MARGIN = 0.02  # seconds before the time limit at which work ends, so that the answer is there in time
+# CP-SAT gives its core to a second local search when all it has is worse than what others have after so much of the time, but not before so
+# many seconds. Only where there is something to optimise: else it is the one that may yet prove that there is no solution.
+PATIENCE, LEAST_PATIENCE = 0.15, 3.0
+
+Starter = Callable[[CSP, float], Refinement]  # the network's search on a problem, for so many seconds
+
+
+class HybridRun:
+    """A solve in progress: iterate over it for an `Event` now and then; `results()` is right at any time."""
+
+    def __init__(
+        self,
+        problems: Sequence[CSP],
+        models: Sequence[Model | None],
+        *,
+        parts: Sequence[str],
+        start_network: Starter,
+        network_name: str,
+        time_limit: float,
+        seed: int,
+    ) -> None:
+        self.problems, self.time_limit, self.seed = problems, time_limit, seed
+        self.interrupted = False  # to be set by who stops before the end; results tell it
+        self.network_name = network_name if "network" in parts else "none"
+        self._parts, self._start_network = parts, start_network
+        self._solves = [Solve(csp, model) for csp, model in zip(problems, models, strict=True)]
+        self._started = time.perf_counter()
+
+    @property
+    def limits(self) -> tuple[float | None, int | None]:
+        """Seconds and iterations that it may take."""
+        return self.time_limit, None
+
+    def __iter__(self) -> Iterator[Event]:
+        self._started = time.perf_counter()
+        deadline = self._started + self.time_limit - MARGIN
+        for place, solve in enumerate(self._solves):  # what needs hardly any search is done first
+            if time.perf_counter() >= deadline:
+                break
+            self._begin(solve, deadline)
+            if place % 20 == 0:
+                yield self._event(solve)
+        waiting = [solve for solve in self._solves if not solve.board.finished]
+        for place, solve in enumerate(waiting):
+            now = time.perf_counter()
+            if now >= deadline:
+                break
+            yield from self._go_on(solve, now + (deadline - now) / (len(waiting) - place))
+        yield self._event(self._solves[-1])
+
+    def results(self) -> list[Result]:
+        """The best of every problem so far, each looked at by the checker."""
+        return [self._result(index, solve) for index, solve in enumerate(self._solves)]
+
+    def _result(self, index: int, solve: Solve) -> Result:
+        csp, board = solve.csp, solve.board
+        values = board.values
+        if values is None:  # nobody came to look for one: any assignment is the best so far
+            values = csp.random_values(1, torch.Generator().manual_seed(self.seed + index))[0].tolist()
+        history = tuple((step.seconds, step.violations, step.cost) for step in board.steps)
+        account = Account(tuple(solve.accounts), tuple(board.steps))
+        effort = Effort(
+            solve.iterations,
+            solve.seconds,
+            self.network_name,
+            self.seed,
+            history,
+            interrupted=self.interrupted and not board.finished,
+            account=account,
+        )
+        return Result.judged(csp, values, effort, solve.model, board.proof)
+
+    def _event(self, solve: Solve) -> Event:
+        finished = sum(each.board.finished for each in self._solves)
+        solved = sum(each.board.values is not None and each.board.violations == 0 for each in self._solves)
+        seconds, board = time.perf_counter() - self._started, solve.board
+        return Event(solve.iterations, seconds, len(self._solves), finished, solved, board.violations, board.cost)
+
+    # --- one problem ------------------------------------------------------------------------------------------
+
+    def _begin(self, solve: Solve, deadline: float) -> None:
+        """Propagation, and a short turn of backtracking: enough for most puzzles and rosters."""
+        board = solve.board = Board(solve.csp)
+        if "propagation" in self._parts:
+            self._propagate(solve, deadline)
+        if not board.finished and "backtracking" in self._parts and off(solve.reduced, "backtracking") is None:
+            solve.backtracking = BacktrackingPart(board, solve.reduced, self.seed)
+            solve.backtracking.take_turn(min(FIRST_TURN, max(0.0, deadline - time.perf_counter())))
+            if board.finished:
+                solve.accounts.append(solve.backtracking.account(finished=True))
+        solve.seconds = board.seconds
+
+    def _propagate(self, solve: Solve, deadline: float) -> None:
+        board = solve.board
+        found = propagate(solve.csp, seconds=max(0.0, deadline - time.perf_counter()) / 4)
+        solve.reduced = found.csp
+        if found.contradiction is not None:
+            board.prove(Proof("infeasible", "propagation", str(found.contradiction)))
+        elif not bool(found.csp.free.any()):
+            board.offer("propagation", found.csp.given.tolist())
+        settled = int(solve.csp.free.sum() - found.csp.free.sum())
+        note = f"{settled:,} variables settled"
+        solve.accounts.append(PartAccount("propagation", board.seconds, len(board.steps), board.finished, note))
+
+    def _go_on(self, solve: Solve, deadline: float) -> Iterator[Event]:
+        """All parts, until one of them is finished or the time is over."""
+        board, began = solve.board, time.perf_counter()
+        taking_turns: list[Part] = []
+        beside: list[Part] = []
+        try:
+            for part in self._taking_turns(solve, deadline):
+                taking_turns.append(part)
+                if isinstance(part, LocalPart):  # before a process is started
+                    part.take_turn(min(FIRST_TURN, deadline - time.perf_counter()))
+            if not board.finished and self._able(solve, "cpsat"):
+                workers = 1 if taking_turns else cores()
+                beside.append(ProverPart(board, solve.reduced, self.seed, workers, deadline - time.perf_counter()))
+            clocks = {part.name: 0.0 for part in taking_turns}
+            while not board.finished and time.perf_counter() < deadline:
+                for part in beside:
+                    if not part.over:
+                        part.work(0.0)
+                able = [part for part in taking_turns if not part.over]
+                if board.finished or not (able or any(not part.over for part in beside)):
+                    break
+                if self._hopeless(beside, board, began, deadline):
+                    beside[0].close()
+                    beside.append(LocalThread(board, solve.reduced, self.seed + 1))
+                if able:
+                    _turn(min(able, key=lambda part: clocks[part.name]), clocks, deadline)
+                else:
+                    time.sleep(0.005)
+                solve.update()
+                yield self._event(solve)
+        finally:
+            for part in [*taking_turns, *beside]:
+                part.close()
+                if isinstance(part, LocalThread):
+                    part.work(0.0)  # what it found last
+            solve.accounts += [part.account(board.finished and board.finisher == part.name) for part in [*taking_turns, *beside]]
+            solve.update()
+
+    def _able(self, solve: Solve, name: str) -> bool:
+        """Whether a part was asked for and can take part; if it cannot, the account says why."""
+        if name not in self._parts:
+            return False
+        reason = off(solve.reduced, name)
+        if reason is not None:
+            solve.accounts.append(PartAccount(name, 0.0, 0, finished=False, note=reason))
+        return reason is None
+
+    def _taking_turns(self, solve: Solve, deadline: float) -> Iterator[Part]:
+        board, csp = solve.board, solve.reduced
+        if self._able(solve, "local"):
+            yield LocalPart(board, csp, self.seed)
+        if solve.backtracking is not None and not solve.backtracking.over:
+            yield solve.backtracking
+        if self._able(solve, "network") and not board.finished:
+            refinement = self._start_network(csp, deadline - time.perf_counter())
+            solve.network = NetworkPart(board, csp, refinement, deadline)
+            yield solve.network
+        if self._able(solve, "repair") and not board.finished:
+            yield RepairPart(board, csp, self.seed)
+
+    def _hopeless(self, beside: Sequence[Part], board: Board, began: float, deadline: float) -> bool:
+        """Whether CP-SAT's core is better given to a second local search."""
+        if len(beside) != 1 or "local" not in self._parts or not isinstance(beside[0], ProverPart):
+            return False
+        if beside[0].over:
+            return True
+        passed = time.perf_counter() - began
+        return bool(board.csp.soft_weight) and passed > max(LEAST_PATIENCE, PATIENCE * (deadline - began)) and beside[0].behind
+
+
+class Solve:
+    """What is known about one problem."""
+
+    def __init__(self, csp: CSP, model: Model | None) -> None:
+        self.csp, self.model, self.reduced = csp, model, csp
+        self.board = Board(csp)
+        self.accounts: list[PartAccount] = []
+        self.backtracking: BacktrackingPart | None = None
+        self.network: NetworkPart | None = None
+        self.iterations, self.seconds = 0, 0.0
+
+    def update(self) -> None:
+        self.seconds = self.board.seconds
+        if self.network is not None:
+            self.iterations = self.network.refinement.iteration
+
+
+def cores() -> int:
+    """How many processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _turn(part: Part, clocks: dict[str, float], deadline: float) -> None:
+    """Let a part work, and put it back in the queue, the further the less it has earned."""
+    spent = part.seconds
+    if part.take_turn(min(TURN, deadline - time.perf_counter())):
+        part.weight = min(part.weight * REWARD, MOST_WEIGHT)
+    clocks[part.name] += max(part.seconds - spent, 1e-3) / part.weight
