@@ -70,6 +70,8 @@ def test_json() -> None:
         "seconds": 1.2346,
         "network": "any",
         "seed": 3,
+        "proof": None,
+        "account": None,
     }
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from consformer import checker
-from consformer.constraints.base import plain_number
 from consformer.account import Account, Proof
+from consformer.constraints.base import plain_number
 from consformer.csp import CSP, Label
 from consformer.errors import ModelError
 from consformer.modeling.variables import check_owner

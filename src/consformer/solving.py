@@ -228,14 +228,15 @@ def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) ->
     network alone, reproducible with `iterations`; the default when these and no time limit are given), "local" or "cpsat" (one of the
     partners alone); `without` switches parts of the hybrid off. `result.effort.account` tells who did what.
 
-    Settings of the network and its search: `network` (name of a shipped one, a file, or a network; "auto": the shipped one that suits the problem), `iterations` (per
-    problem) and `time_limit` (seconds, for the whole call; 10 when neither is given), `pool` (candidates refined side by side), `p` (share
-    of variables updated) and `temperature`, each a number or a schedule such as "0.25^1/25", `select` ("uniform", "conflicts": all
-    variables in conflict, too, "worst", "gradient", "unsure", "related", or "bandit", which learns which of them pays: see
-    `search/select.py`), `redraw` (chance that the network is not shown the present values of the variables it updates), `decode` ("sample"
-    or "greedy"), `restart` (stale candidates start anew after so many iterations), `restarts` (from "scratch", an "elite", two of them that
-    "cross", or "mixed"), `patience` ("fixed", "luby" or "adaptive": how the iterations until a restart change), `depth` (how often the
-    network goes through its layers), `seed`. What is not given is as the network likes it. Ctrl-C gives what was found until then, and
+    Settings of the network and its search: `network` (name of a shipped one, a file, or a network; "auto": the shipped one that suits the
+    problem), `iterations` (per problem) and `time_limit` (seconds, for the whole call; 10 when neither is given), `pool` (candidates
+    refined side by side), `p` (share of variables updated) and `temperature`, each a number or a schedule such as "0.25^1/25", `select`
+    ("uniform", "conflicts": all variables in conflict, too, "worst", "gradient", "unsure", "related", or "bandit", which learns which of
+    them pays: see `search/select.py`), `redraw` (chance that the network is not shown the present values of the variables it updates),
+    `decode` ("sample" or "greedy"), `restart` (stale candidates start anew after so many iterations), `restarts` (from "scratch", an
+    "elite", two of them that "cross", or "mixed"), `patience` ("fixed", "luby" or "adaptive": how the iterations until a restart change),
+    `depth` (how often the network goes through its layers), `seed`. What is not given is as the network likes it. Ctrl-C gives what was
+    found until then, and
     `result.effort.interrupted` tells so.
 
     >>> from consformer import Model, all_different, solve

@@ -63,7 +63,7 @@ def test_the_best_attempt_is_given_when_the_limit_is_reached(cli: Cli, unsolvabl
     ran = cli(*arguments)
     assert ran.code == 3
     assert "edges in conflict (1)" in ran.out
-    assert ran.out.splitlines()[-1].startswith("UNSOLVED · 1 violated · 40 iterations")
+    assert ran.out.splitlines()[-1].startswith("BEST FOUND · 1 violated · 40 iterations")
 
 
 def test_wide_boards_are_not_cut_off(cli: Cli, tmp_path: Path, network: Path) -> None:
@@ -237,7 +237,7 @@ def test_ways_to_search(cli: Cli, board: Path, network: Path, options: list[obje
 
 def test_the_time_limit_is_kept(cli: Cli, unsolvable: Path, network: Path) -> None:
     """(To less than an iteration: see the tests of `search/refine.py`, which have a clock of their own.)"""
-    ran = cli("solve", unsolvable, "--colors", 4, "--network", network, "--time-limit", 0.5, "--json")
+    ran = cli("solve", unsolvable, "--colors", 4, "--network", network, "--method", "network", "--time-limit", 0.5, "--json")
     assert ran.code == 3
     assert ran.document["iterations"] > 0
     assert 0.4 < ran.document["seconds"] < 5  # on a busy machine, too
@@ -252,6 +252,47 @@ def test_no_time_at_all_still_gives_an_attempt(cli: Cli, boards: Path, network: 
 
 def test_standard_output_is_no_file(cli: Cli, board: Path) -> None:
     cli("solve", board, "--output", "-").refused("the answers are on standard output anyway")
+
+
+# --- by several parts ---------------------------------------------------------------------------------------------
+
+
+def test_what_has_no_solution_is_proved(cli: Cli, unsolvable: Path) -> None:
+    ran = cli("solve", unsolvable, "--colors", 4)
+    assert (ran.code, ran.err) == (4, "")
+    assert ran.out.startswith(
+        "INFEASIBLE · proved by propagation (not_equal over 1, 2, 3, 4, 5: the values 1, 2, 3, 4 are left for 5 variables)"
+    )
+    document = cli("solve", unsolvable, "--colors", 4, "--json").document
+    assert (document["status"], document["proof"]["by"], document["proof"]["of"]) == ("infeasible", "propagation", "infeasible")
+
+
+def test_the_account_names_who_found_it(cli: Cli, boards: Path) -> None:
+    for document in cli("solve", boards, "--json").documents:
+        finders = [part["name"] for part in document["account"]["parts"] if part["finished"]]
+        assert finders == [document["account"]["steps"][-1]["part"]]
+        assert document["account"]["steps"][-1]["violations"] == 0
+
+
+def test_the_way_to_the_answer_is_drawn(cli: Cli, unsolvable: Path, boards: Path, tmp_path: Path) -> None:
+    ran = cli("solve", unsolvable, "--colors", 5, "--plot", tmp_path / "way.png")
+    assert ran.code == 0
+    assert (tmp_path / "way.png").read_bytes().startswith(b"\x89PNG")
+    assert cli("solve", unsolvable, "--colors", 4, "--method", "network", "--iterations", 5, "--plot", tmp_path / "way.svg").code == 3
+    assert "violations of the best" in (tmp_path / "way.svg").read_text()
+    cli("solve", boards, "--plot", tmp_path / "way.png").refused("--plot draws the way to one answer")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--method", "hybird"], "did you mean 'hybrid'"),
+        (["--without", "network", "--method", "local", "--without", "local"], "nothing is left"),
+        (["--without", "locale"], "did you mean 'local'"),
+    ],
+)
+def test_wrong_methods_and_parts(cli: Cli, board: Path, options: list[str], told: str) -> None:
+    cli("solve", board, *options).refused(told)
 
 
 # --- written to a file --------------------------------------------------------------------------------------------
@@ -425,7 +466,8 @@ def test_ctrl_c_gives_the_best_attempt(
     cli: Cli, unsolvable: Path, network: Path, press_ctrl_c: Callable[..., None], tmp_path: Path
 ) -> None:
     press_ctrl_c(25)
-    arguments = ["solve", unsolvable, "--colors", 4, "--network", network, "--time-limit", 60, "--json", "-o", tmp_path / "a.json"]
+    arguments = ["solve", unsolvable, "--colors", 4, "--network", network, "--method", "network", "--time-limit", 60, "--json"]
+    arguments += ["-o", tmp_path / "a.json"]
     ran = cli(*arguments)
     assert ran.code == 130
     assert ran.err == "interrupted: this is the best that was found until then\n"
@@ -435,7 +477,7 @@ def test_ctrl_c_gives_the_best_attempt(
 
 def test_a_second_ctrl_c_does_not_wait(cli: Cli, unsolvable: Path, network: Path, press_ctrl_c: Callable[..., None]) -> None:
     press_ctrl_c(5, 5)
-    ran = cli("solve", unsolvable, "--colors", 4, "--network", network, "--time-limit", 60, "--json")
+    ran = cli("solve", unsolvable, "--colors", 4, "--network", network, "--method", "network", "--time-limit", 60, "--json")
     assert (ran.code, ran.out, ran.err) == (130, "", "interrupted\n")
 
 
@@ -453,14 +495,15 @@ def test_ctrl_c_while_the_answers_are_checked(cli: Cli, board: Path, network: Pa
 def test_results_tell_which_searches_were_interrupted(press_ctrl_c: Callable[..., None]) -> None:
     easy, hard = cycle(4, 4), families.get("coloring").unpack({"n": 3, "colors": 2, "kind": None, "edges": [0, 1, 0, 2, 1, 2]})
     press_ctrl_c(200)
-    results = solve([easy, hard], network=gibbs(), time_limit=60)
+    results = solve([easy, hard], network=gibbs(), method="network", time_limit=60)
     assert [(result.status, result.effort.interrupted) for result in results] == [("solved", False), ("unsolved", True)]
     assert not solve(hard, network=gibbs(), iterations=5).effort.interrupted
 
 
 def test_ctrl_c_at_the_keyboard(unsolvable: Path, network: Path) -> None:
     """As a process of its own, in the middle of a long search."""
-    running = process("solve", unsolvable, "--colors", 4, "--network", network, "--time-limit", 60, "--json", code=TELL_WHEN_SOLVING)
+    command = ["solve", unsolvable, "--colors", 4, "--network", network, "--method", "network", "--time-limit", 60, "--json"]
+    running = process(*command, code=TELL_WHEN_SOLVING)
     assert running.stderr is not None
     assert running.stderr.readline() == "solving\n"
     time.sleep(0.3)

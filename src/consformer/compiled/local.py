@@ -288,9 +288,7 @@ def _rebuild_scope(s: State, g: int) -> None:
 
 
 @_compiled()
-def _pick_repair(
-    variable: Whole, table: Whole, tabu: Whole, kept: Whole, offers: Whole, numbers: Whole, random: NDArray[np.uint64]
-) -> int:
+def _pick_repair(variable: Whole, table: Whole, tabu: Whole, kept: Whole, offers: Whole, numbers: Whole, random: NDArray[np.uint64]) -> int:
     """The best move (variable * m + value) of a variable in conflict; of some of them where there are many; -1: there is none.
 
     Without branches that depend on costs, and with one random number for all ties: nothing here can be foreseen by the processor.

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import torch
 
-from consformer.csp import CSP
 from consformer.account import Proof, Step
+from consformer.csp import CSP
 
 
 @dataclass

@@ -10,11 +10,11 @@ from collections.abc import Callable
 import torch
 
 from consformer import compiled
-from consformer.csp import CSP
 from consformer.account import PartAccount, Proof
+from consformer.csp import CSP
 from consformer.hybrid.board import Board
-from consformer.partners.cpsat import Prover
 from consformer.partners.backtrack import Backtracking
+from consformer.partners.cpsat import Prover
 from consformer.partners.local import LocalSearch
 from consformer.partners.neighbourhood import neighbourhood
 from consformer.partners.process import available
@@ -45,7 +45,7 @@ class Part(ABC):
     def work(self, seconds: float) -> None:
         """Work for about so long."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  (most parts have nothing to end)
         """End whatever runs beside the caller; at once."""
 
     def take_turn(self, seconds: float) -> bool:

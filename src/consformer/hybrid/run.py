@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 
-from consformer.csp import CSP
 from consformer.account import Account, PartAccount, Proof
+from consformer.csp import CSP
 from consformer.hybrid.board import Board
 from consformer.hybrid.parts import BacktrackingPart, LocalPart, LocalThread, NetworkPart, Part, ProverPart, RepairPart, off
 from consformer.modeling import Model
@@ -76,7 +76,8 @@ class HybridRun:
             if now >= deadline:
                 break
             yield from self._go_on(solve, now + (deadline - now) / (len(waiting) - place))
-        yield self._event(self._solves[-1])
+        if self._solves:
+            yield self._event(self._solves[-1])
 
     def results(self) -> list[Result]:
         """The best of every problem so far, each looked at by the checker."""

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from consformer import families, solve
+from consformer.account import Proof
+from consformer.baselines import solve_cpsat
+from consformer.checker import check
+from consformer.csp import CSP
+from consformer.errors import ConsformerError, UnknownNameError
+from consformer.hybrid import PARTS
+from consformer.hybrid import parts as parts_module
+from consformer.result import Effort, Result
+from consformer.solving import start
+from tests.helpers import coloring, cycle, gibbs, impossible, problem, random_csp
+
+
+def hard_graph(n: int = 120, m: int = 8, density: float = 0.3, seed: int = 0) -> CSP:
+    """A graph that nobody colours or proves within seconds."""
+    rng = np.random.default_rng(seed)
+    return coloring([(i, j) for i in range(n) for j in range(i) if rng.random() < density], n=n, m=m)
+
+
+def children() -> list[str]:
+    """The processes that this one has started and that are still there."""
+    tasks = Path(f"/proc/{os.getpid()}/task")
+    if not tasks.exists():
+        pytest.skip("no /proc here")
+    found: list[str] = []
+    for task in tasks.iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that has just ended
+            found += (task / "children").read_text().split()
+    return sorted(found)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_right_about_every_small_problem(seed: int) -> None:
+    csp = random_csp(seed)
+    exact = solve_cpsat(csp, time_limit=20, workers=1)
+    result = solve(csp, network=gibbs(), time_limit=20)
+    assert result.status in ("solved", "infeasible", "optimal")
+    assert (result.status == "infeasible") == (exact.status == "infeasible")
+    if result.status != "infeasible" and result.objective is not None:
+        assert result.objective == pytest.approx(exact.objective)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_each_part_can_be_left_out_and_the_rest_solves_it(name: str) -> None:
+    (csp,) = families.get("sudoku").generate(np.random.default_rng(0), 1, {"box": 2, "givens": [5, 6], "unique": True})
+    result = solve(csp, network=gibbs(), time_limit=20, without=[name])
+    assert result.solved
+    assert result.effort.account is not None
+    assert name not in [part.name for part in result.effort.account.parts]
+
+
+@pytest.mark.parametrize("alone", PARTS)
+def test_each_part_alone(alone: str) -> None:
+    csp = problem([{"kind": "all_different", "scope": [0, 1, 2]}], n=3, m=3, given={0: 0, 1: 1})
+    result = solve(csp, network=gibbs(), time_limit=5, without=[name for name in PARTS if name != alone])
+    assert result.effort.account is not None
+    if alone == "repair":  # needs something to repair
+        assert result.status == "unsolved"
+    else:
+        assert result.solved
+        assert result.effort.account.winner is not None
+
+
+@pytest.mark.parametrize("method", ["local", "cpsat", "network", "hybrid"])
+def test_methods(method: str) -> None:
+    assert solve(cycle(6, 2), network=gibbs(), method=method, time_limit=20).solved
+
+
+def test_optimal_is_proved() -> None:
+    records = [{"kind": "not_equal", "scope": [i, j], "soft": True} for i in range(5) for j in range(i)]
+    result = solve(problem(records, n=5, m=2, maximise=True, offset=10.0), network=gibbs(), time_limit=30)
+    assert (result.status, result.objective) == ("optimal", 6.0)
+    assert result.proof is not None
+    assert result.proof.by == "CP-SAT"
+
+
+def test_many_problems_share_the_time() -> None:
+    problems = [cycle(4, 2), hard_graph(), cycle(5, 2), hard_graph(seed=1)]
+    results = solve(problems, network=gibbs(), time_limit=2)
+    assert [result.status for result in results] == ["solved", "unsolved", "infeasible", "unsolved"]
+    assert all(result.effort.history for result in results if result.status == "unsolved")  # each had its turn
+    assert solve([], network=gibbs()) == []
+
+
+@pytest.mark.parametrize("seconds", [0, 1e-6, 0.03])
+def test_hardly_any_time(seconds: float) -> None:
+    result = solve(hard_graph(), network=gibbs(), time_limit=seconds)
+    assert result.status == "unsolved"
+    assert len(result.assignment) == 120
+
+
+@pytest.mark.parametrize(
+    "csp",
+    [problem([], n=3, m=2), problem([], n=1, m=1), cycle(3, 3), problem([], n=1, m=1, given={0: 0})],
+    ids=["free", "one", "three", "given"],
+)
+def test_small_cases(csp: CSP) -> None:
+    assert solve(csp, network=gibbs(), time_limit=10).status == "solved"
+
+
+def test_nothing_outlives_the_call() -> None:
+    threads, processes = threading.active_count(), children()
+    solve(hard_graph(), network=gibbs(), time_limit=1.5)
+    assert threading.active_count() == threads
+    assert children() == processes
+
+
+@pytest.mark.parametrize("part", ["LocalPart", "NetworkPart", "RepairPart", "BacktrackingPart", "ProverPart"])
+def test_ctrl_c_in_the_middle_of_a_part(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    cls = getattr(parts_module, part)
+    usual, turns = cls.work, []
+
+    def work(self: parts_module.Part, seconds: float) -> None:
+        turns.append(seconds)
+        if len(turns) == 2:
+            raise KeyboardInterrupt
+        usual(self, seconds)
+
+    monkeypatch.setattr(cls, "work", work)
+    threads, processes = threading.active_count(), children()
+    result = solve(hard_graph(), network=gibbs(), time_limit=60)
+    assert len(turns) == 2
+    assert (result.status, result.effort.interrupted) == ("unsolved", True)
+    assert threading.active_count() == threads
+    assert children() == processes
+
+
+def test_a_proof_that_the_checker_contradicts_is_no_result() -> None:
+    with pytest.raises(RuntimeError, match="says infeasible, the checker counts 0"):
+        Result.judged(cycle(4, 2), [0, 1, 0, 1], Effort(0, 0.0, "none", 0), proof=Proof("infeasible", "a part"))
+
+
+def test_without_ortools_or_a_compiler_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts_module, "available", lambda: False)
+    monkeypatch.setattr("consformer.compiled.available", lambda: False)
+    result = solve(cycle(8, 2), network=gibbs(), time_limit=20)
+    assert result.solved
+    assert result.effort.account is not None
+    notes = {part.name: part.note for part in result.effort.account.parts}
+    assert notes["local"] == "needs a compiler: pip install numba"
+    assert notes["repair"] == notes["cpsat"] == "is off: pip install ortools"
+    assert result.effort.account.winner == "network"
+
+
+def test_a_core_that_cp_sat_has_left_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.hybrid.run.LEAST_PATIENCE", 0.1)
+    (csp,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [300, 300]})
+    result = solve(csp, network=gibbs(), time_limit=3)
+    assert result.effort.account is not None
+    assert "second local search" in [part.name for part in result.effort.account.parts]
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'hybrid'"):
+        start([cycle(3, 3)], method="hybird")
+    with pytest.raises(UnknownNameError, match="'cp-sat'"):
+        start([cycle(3, 3)], without=["cp-sat"])
+    with pytest.raises(ConsformerError, match="nothing is left"):
+        start([cycle(3, 3)], method="local", without=["local"])
+
+
+def test_steps_get_better_and_the_last_is_the_answer() -> None:
+    result = solve(hard_graph(), network=gibbs(), time_limit=2)
+    assert result.effort.account is not None
+    steps = result.effort.account.steps
+    keys = [(step.violations, step.cost) for step in steps]
+    assert keys == sorted(set(keys), reverse=True)
+    assert keys[-1][0] == check(result.csp, result.assignment).violations
+    assert sum(part.improvements for part in result.effort.account.parts) == len(steps)
+
+
+def test_narrowed_domains_give_answers_of_the_problem_itself() -> None:
+    csp = problem([{"kind": "all_different", "scope": [0, 1, 2, 3]}], n=4, m=5, given={0: 4}, forbidden=[(1, 0), (1, 1), (1, 2)])
+    result = solve(csp, network=gibbs(), time_limit=10)
+    assert result.csp is csp
+    assert result.solved
+    assert result.assignment[:2] == (4, 3)
+
+
+def test_what_is_impossible_is_told_by_whom() -> None:
+    began = time.perf_counter()
+    result = solve(impossible(), network=gibbs(), time_limit=60)
+    assert time.perf_counter() - began < 30  # it does not wait for the end
+    assert (result.status, result.solved) == ("infeasible", False)
+    assert result.proof is not None
+    assert "the values 0, 1 are left for 3 variables" in result.proof.words
+    assert len(result.assignment) == 3
