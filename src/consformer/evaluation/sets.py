@@ -35,7 +35,13 @@ class ProblemSet:
         """A random part of so many problems, in their order; all when there are not more."""
         if count >= len(self.problems):
             return self
-        chosen = sorted(np.random.default_rng(seed).choice(len(self.problems), count, replace=False).tolist())
+        return self._part(sorted(np.random.default_rng(seed).choice(len(self.problems), count, replace=False).tolist()))
+
+    def up_to(self, variables: int) -> ProblemSet:
+        """The problems with no more variables than this."""
+        return self._part([index for index, csp in enumerate(self.problems) if csp.n <= variables])
+
+    def _part(self, chosen: list[int]) -> ProblemSet:
         return replace(
             self,
             problems=tuple(self.problems[i] for i in chosen),
