@@ -15,7 +15,11 @@ from rich.console import Console
 from rich.text import Text
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = ["consformer solve examples/sudoku.txt", "consformer solve examples/graph.col --colors 5", "python examples/exams.py"]
+COMMANDS = [
+    "consformer solve examples/sudoku.txt --method network",
+    "consformer solve examples/graph.col --colors 5",
+    "python examples/exams.py",
+]
 
 
 def main() -> None:

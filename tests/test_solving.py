@@ -12,10 +12,11 @@ from torch import Tensor
 
 from consformer import CSP, ConsformerError, Model, all_different, families, refine, solve
 from consformer.errors import CheckpointError, UnknownNameError
+from consformer.hybrid import PARTS
 from consformer.networks import EquivariantConfig, EquivariantNetwork, Network, TokenConfig, TokenNetwork
 from consformer.search import refine as refine_module
 from consformer.search.schedule import Annealed, Fixed
-from consformer.solving import Settings, choose
+from consformer.solving import MOST_MEMORY, Settings, choose
 from consformer.training.checkpoint import Card, save_network
 from tests.helpers import ScriptedNetwork, cycle, gibbs, impossible, problem, small_equivariant
 
@@ -339,3 +340,32 @@ def test_the_account_of_a_bandit() -> None:
     assert sum(counts["used"] for counts in strategies.values()) == 19  # the first iteration does not count
     assert result.to_json()["strategies"] == strategies
     assert "strategies" not in solve(impossible(), network=gibbs(), iterations=2).to_json()
+
+
+def test_a_pool_too_large_for_memory_shrinks_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    each = 4 * 2 * gibbs().bytes_per_pair
+    monkeypatch.setattr("consformer.solving.available_memory", lambda: 5 * each / MOST_MEMORY)
+    run = refine([cycle(4, 2)], network=gibbs(), iterations=3, pool=1000)
+    assert run.refinement.settings.pool == 5
+    (result,) = (list(run), run.results())[1]
+    assert result.effort.notes == ("a pool of 1000 does not fit in memory: it is one of 5",)
+    assert result.to_json()["notes"] == list(result.effort.notes)
+
+
+def test_a_problem_too_large_for_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.solving.available_memory", lambda: 1000)
+    with pytest.raises(ConsformerError, match="the network needs about"):
+        solve(cycle(4, 2), network=gibbs(), iterations=3)
+    others = [name for name in PARTS if name != "network"]
+    result = solve(cycle(4, 2), network=gibbs(), time_limit=9, without=others)
+    assert result.effort.account is not None
+    (part,) = result.effort.account.parts
+    assert (part.name, part.seconds) == ("network", 0.0)
+    assert part.note.startswith("the network needs about")
+    assert solve(cycle(4, 2), network=gibbs(), time_limit=9).solved  # by the others
+
+
+def test_cp_sat_alone_needs_ortools(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.solving.available", lambda: False)
+    with pytest.raises(ConsformerError, match="pip install ortools"):
+        solve(cycle(4, 2), network=gibbs(), method="cpsat")

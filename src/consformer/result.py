@@ -30,6 +30,7 @@ class Effort:
     strategies: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """how often each strategy of selection was "used" and "paid", where the search chose between them"""
     account: Account | None = None  # who did what, where several parts worked together
+    notes: tuple[str, ...] = ()  # what was not done as asked, and why
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,7 @@ class Result:
             "network": self.effort.network,
             "seed": self.effort.seed,
             **({"strategies": self.effort.strategies} if self.effort.strategies else {}),
+            **({"notes": list(self.effort.notes)} if self.effort.notes else {}),
             "proof": None if self.proof is None else {"of": self.proof.of, "by": self.proof.by, "words": self.proof.words},
             "account": None if self.effort.account is None else self.effort.account.to_json(),
         }

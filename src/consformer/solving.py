@@ -15,8 +15,10 @@ from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.errors import CheckpointError, ConsformerError, UnknownNameError
 from consformer.hybrid import METHODS, PARTS, HybridRun
+from consformer.memory import available_memory
 from consformer.modeling import Model
 from consformer.networks import Network
+from consformer.partners.process import MISSING, available
 from consformer.result import Effort, Result
 from consformer.search.decode import DECODERS
 from consformer.search.refine import Event, Refinement, SearchSettings
@@ -29,6 +31,7 @@ from consformer.training.recipe import section
 AUTOMATIC = "auto"  # the name of no network: `choose` finds one
 GENERAL = "any"
 DEFAULT_SECONDS = 10.0
+MOST_MEMORY = 0.6  # of what is free
 _DEFAULTS: dict[str, Any] = {
     "p": "0.8",
     "temperature": "0.25",
@@ -66,6 +69,9 @@ class Run:
         for csp in self.problems:
             network.check_fit(csp)
         self.network_name = name
+        self.notes: tuple[str, ...] = ()
+        self.too_large: str | None = None  # why the network cannot take these problems at all
+        settings = self._within_memory(network, settings)
         self.interrupted = False  # to be set by who stops before the end; results tell it
         self.refinement = Refinement(self.problems, network.eval(), settings)
 
@@ -74,7 +80,22 @@ class Run:
         """Seconds and iterations that it may take."""
         return self.refinement.settings.time_limit, self.refinement.settings.iterations
 
+    def _within_memory(self, network: Network, settings: SearchSettings) -> SearchSettings:
+        """The settings with as large a pool as fits in memory."""
+        pairs = max((csp.n * csp.m for csp in self.problems), default=0)
+        room, each = available_memory(), pairs * network.bytes_per_pair
+        if room is None or each * settings.pool <= MOST_MEMORY * room:
+            return settings
+        pool = int(MOST_MEMORY * room // each)
+        if pool == 0:
+            self.too_large = f"the network needs about {each / 2**30:.1f} GiB for this problem, there are {room / 2**30:.1f}"
+            return replace(settings, pool=1)
+        self.notes = (f"a pool of {settings.pool} does not fit in memory: it is one of {pool}",)
+        return replace(settings, pool=pool)
+
     def __iter__(self) -> Iterator[Event]:
+        if self.too_large is not None:
+            raise ConsformerError(f"{self.too_large}; the other methods take less (--method hybrid, local or cpsat)")
         return iter(self.refinement)
 
     def results(self) -> list[Result]:
@@ -87,11 +108,12 @@ class Run:
         seed = refinement.settings.seed
         if found is None:  # time was over before its turn came: any assignment is the best so far
             values = csp.random_values(1, torch.Generator().manual_seed(seed + index))[0].tolist()
-            effort = Effort(0, refinement.seconds, self.network_name, seed, interrupted=self.interrupted)
+            effort = Effort(0, refinement.seconds, self.network_name, seed, interrupted=self.interrupted, notes=self.notes)
             return Result.judged(csp, values, effort, self.models[index])
         interrupted = self.interrupted and not found.finished
         strategies = {} if refinement.bandit is None else refinement.bandit.account(index)
-        effort = Effort(found.iterations, found.seconds, self.network_name, seed, tuple(found.history), interrupted, strategies)
+        history = tuple(found.history)
+        effort = Effort(found.iterations, found.seconds, self.network_name, seed, history, interrupted, strategies, notes=self.notes)
         return Result.judged(csp, found.values, effort, self.models[index])
 
 
@@ -178,6 +200,8 @@ def start(
     parts = tuple(name for name in METHODS[method] if name not in without)
     if not parts:
         raise ConsformerError(f"without {', '.join(without)} nothing is left of the method {method!r}")
+    if parts == ("cpsat",) and not available():
+        raise ConsformerError(MISSING)
     refinement = run.refinement
     limit = refinement.settings.time_limit
     return HybridRun(
@@ -188,6 +212,8 @@ def start(
         network_name=run.network_name,
         time_limit=DEFAULT_SECONDS if limit is None else limit,
         seed=refinement.settings.seed,
+        notes=run.notes,
+        without_network=run.too_large,
     )
 
 

@@ -42,6 +42,13 @@ def test_an_unsolvable_problem_that_nobody_proves(network: str) -> None:
     assert (row.solved, row.violations, row.iterations, row.cpsat) == (False, 1, 20, None)
 
 
+def test_nobody_helps_the_network(network: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.solving.HybridRun", None)
+    for limits in (Limits(iterations=50), Limits(seconds=0.2)):
+        (row,) = Evaluation(cycles(6), network, limits)
+        assert row.iterations > 0
+
+
 def test_several_at_a_time(network: str) -> None:
     rows = list(Evaluation(cycles(4, 6, 3), network, Limits(iterations=50, seconds=30), jobs=2))
     assert {row.label: row.solved for row in rows} == {"c4": True, "c6": True, "c3": False}

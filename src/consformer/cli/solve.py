@@ -160,6 +160,8 @@ def solve(
         depth=depth,
         seed=seed,
     )
+    for note in run.notes:
+        err.print(note, markup=False, soft_wrap=True)
     with noting_ctrl_c() as interrupted:
         _watch(run, interrupted, show=not quiet and err.is_terminal)
         run.interrupted = interrupted()

@@ -270,7 +270,7 @@ def _prepare(threads: int, over: Event | None) -> None:
 
 def _outcomes(order: tuple[list[tuple[int, CSP]], str, Limits]) -> list[tuple[int, Outcome]]:
     problems, network, limits = order
-    results = solve([csp for _, csp in problems], network=network, **_settings(limits))
+    results = solve([csp for _, csp in problems], method="network", network=network, **_settings(limits))
     return [(index, _outcome(result)) for (index, _), result in zip(problems, results, strict=True)]
 
 

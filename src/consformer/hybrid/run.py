@@ -48,8 +48,12 @@ class HybridRun:
         network_name: str,
         time_limit: float,
         seed: int,
+        notes: tuple[str, ...] = (),
+        without_network: str | None = None,
     ) -> None:
-        self.problems, self.time_limit, self.seed = problems, time_limit, seed
+        """`without_network`: why the network cannot take part, if it cannot."""
+        self.problems, self.time_limit, self.seed, self.notes = problems, time_limit, seed, notes
+        self._without_network = without_network
         self.interrupted = False  # to be set by who stops before the end; results tell it
         self.network_name = network_name if "network" in parts else "none"
         self._parts, self._start_network = parts, start_network
@@ -98,6 +102,7 @@ class HybridRun:
             history,
             interrupted=self.interrupted and not board.finished,
             account=account,
+            notes=self.notes,
         )
         return Result.judged(csp, values, effort, solve.model, board.proof)
 
@@ -175,7 +180,7 @@ class HybridRun:
         """Whether a part was asked for and can take part; if it cannot, the account says why."""
         if name not in self._parts:
             return False
-        reason = off(solve.reduced, name)
+        reason = self._without_network if name == "network" else off(solve.reduced, name)
         if reason is not None:
             solve.accounts.append(PartAccount(name, 0.0, 0, finished=False, note=reason))
         return reason is None

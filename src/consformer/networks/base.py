@@ -49,6 +49,11 @@ class Network(nn.Module, ABC):
         """The same network, with the weights it has now, as compiled code if there is any: for solving, where much is still to come."""
         return self
 
+    @property
+    def bytes_per_pair(self) -> int:
+        """About how much memory an iteration takes for each (variable, value) pair of a candidate: rather too much."""
+        return 400 + 48 * int(getattr(self.config, "width", 128))
+
     def check_fit(self, csp: CSP) -> None:
         """Raise `CheckpointError` when this network cannot be used on the problem."""
 
