@@ -46,7 +46,9 @@ def brute_table(csp: CSP, search: LocalSearch) -> tuple[list[list[int]], int, in
 
 
 @settings(max_examples=60)
-@given(seed=st.integers(0, 10**6), kinds=st.sampled_from([(kind,) for kind in KINDS] + [KINDS]), soft=st.booleans(), moves=st.integers(0, 40))
+@given(
+    seed=st.integers(0, 10**6), kinds=st.sampled_from([(kind,) for kind in KINDS] + [KINDS]), soft=st.booleans(), moves=st.integers(0, 40)
+)
 def test_the_table_is_what_values_cost_after_any_moves(seed: int, kinds: tuple[str, ...], soft: bool, moves: int) -> None:
     csp = random_csp(seed, kinds=kinds, soft=soft)
     search = LocalSearch(csp, seed)

@@ -42,11 +42,14 @@ Whole = NDArray[np.int64]
     TENURE,  # least number of moves for which a value that was left is tabu
     FREE,  # variables that can move
     STRENGTH,  # how many variables a restart moves
-    HEAT,  # the highest temperature of this annealing
+    HEAT,  # the highest temperature of this annealing, in eighths
     COOLING,  # how many moves it takes,
     COOL,  # and how many are left
-) = range(24)
-NUMBERS = 24
+    LEVEL,  # how often it was done: it takes up to twice as long each time
+    UNTIL,  # the move with which to begin again at the latest
+) = range(26)
+NUMBERS = 26
+LONGEST = 8  # times as long, as a power of two
 TREE, CHANCE = 1, 2
 
 FORBIDDEN = 1 << 60  # what a value outside the domain costs
@@ -288,9 +291,7 @@ def _rebuild_scope(s: State, g: int) -> None:
 
 
 @_compiled()
-def _pick_repair(
-    variable: Whole, table: Whole, tabu: Whole, kept: Whole, offers: Whole, numbers: Whole, random: NDArray[np.uint64]
-) -> int:
+def _pick_repair(variable: Whole, table: Whole, tabu: Whole, kept: Whole, offers: Whole, numbers: Whole, random: NDArray[np.uint64]) -> int:
     """The best move (variable * m + value) of a variable in conflict; of some of them where there are many; -1: there is none.
 
     Without branches that depend on costs, and with one random number for all ties: nothing here can be foreseen by the processor.
@@ -455,6 +456,17 @@ def _kick(s: State, size: int) -> None:
 
 
 @_compiled()
+def _heat(s: State, eighths: int) -> None:
+    """Begin to anneal, from so many eighths of what pulls at a variable down to nothing; quickly at first, later slowly or quickly."""
+    numbers = s.numbers
+    level = numbers[LEVEL] if numbers[LEVEL] < LONGEST else _draw(s.random, LONGEST + 1)
+    numbers[LEVEL] += 1
+    numbers[COOLING] = numbers[COOL] = (32 << level) * numbers[FREE]
+    numbers[HEAT] = eighths * numbers[STEP]
+    numbers[OPTIMISING] = CHANCE
+
+
+@_compiled()
 def _restart(s: State) -> None:
     """Begin again from the best since the last restart, or from where that began if it was better: kicked, or heated and annealed.
 
@@ -468,14 +480,12 @@ def _restart(s: State) -> None:
     numbers[ROUND] += 1
     s.variable[:-1, VALUE] = s.kept[HOME]
     if _draw(s.random, 2):
+        numbers[UNTIL] = numbers[MOVES] + 10 * numbers[PATIENCE]
         most = max(numbers[FREE] // 4, 1)
         _kick(s, min(1 + _draw(s.random, numbers[STRENGTH] * (1 + numbers[ROUND] % 8)), most))
         _rebuild(s)
     else:
-        sweeps = 16 << min(numbers[ROUND] // 2, 6)
-        numbers[COOLING] = numbers[COOL] = sweeps * numbers[FREE]
-        numbers[HEAT] = (1 + _draw(s.random, 8)) * numbers[STEP] // 8
-        numbers[OPTIMISING] = CHANCE
+        _heat(s, 2 + _draw(s.random, 4))
         _rebuild(s)
     numbers[PEAK_VIOLATIONS], numbers[PEAK_COST] = numbers[VIOLATIONS], numbers[COST]
     numbers[PENDING], numbers[STALE] = 1, 0
@@ -487,7 +497,7 @@ def _anneal(s: State) -> int:
     numbers = s.numbers
     i = s.kept[CHOICE, _draw(s.random, numbers[FREE])]
     v = _random_value(s, i, True)
-    heat = numbers[HEAT] * numbers[COOL] // numbers[COOLING]
+    heat = 0.125 * numbers[HEAT] * numbers[COOL] / numbers[COOLING]
     cost = s.table[i, v] - s.table[i, s.variable[i, VALUE]]
     numbers[COOL] -= 1
     return i * s.table.shape[1] + v if cost * CHANCES <= heat * s.chances[_draw(s.random, CHANCES)] else -1
@@ -497,6 +507,7 @@ def _anneal(s: State) -> int:
 def _settle(s: State) -> None:
     """After annealing: back to the best move of all."""
     s.numbers[OPTIMISING], s.numbers[STALE] = TREE, 0
+    s.numbers[UNTIL] = s.numbers[MOVES] + s.numbers[COOLING] // 4 + s.numbers[PATIENCE]
     for i in range(len(s.table)):
         _touch(s, i)
 
@@ -505,6 +516,8 @@ def _settle(s: State) -> None:
 def begin(s: State, at_random: int) -> int:
     """Make everything from the values, or from random ones."""
     s.numbers[OPTIMISING] = min(s.numbers[OPTIMISING], TREE)
+    if at_random and s.numbers[OPTIMISING] and s.numbers[FREE]:
+        _heat(s, 4)
     if at_random:
         for i in s.kept[CHOICE, : s.numbers[FREE]]:
             s.variable[i, VALUE] = _random_value(s, i, False)
@@ -513,7 +526,7 @@ def begin(s: State, at_random: int) -> int:
     numbers[PEAK_VIOLATIONS], numbers[PEAK_COST] = numbers[VIOLATIONS], numbers[COST]
     numbers[HOME_VIOLATIONS], numbers[HOME_COST] = numbers[VIOLATIONS], numbers[COST]
     s.kept[HOME, :] = s.variable[:-1, VALUE]
-    numbers[STALE] = 0
+    numbers[STALE], numbers[UNTIL] = 0, numbers[MOVES] + 100 * numbers[PATIENCE]
     _write_down(s)
     return 0
 
@@ -553,7 +566,7 @@ def _stuck(s: State) -> None:
     """Nothing improved for long: insist on what is violated, or begin again elsewhere."""
     if s.numbers[OPTIMISING] == 0 or s.numbers[VIOLATIONS] > 0:
         _insist(s)
-        s.numbers[STALE] = 0
+        s.numbers[STALE], s.numbers[UNTIL] = 0, s.numbers[MOVES] + 10 * s.numbers[PATIENCE]
     else:
         _restart(s)
 
@@ -569,7 +582,7 @@ def advance(s: State, moves: int) -> int:
         if numbers[OPTIMISING] == CHANCE:
             if numbers[COOL] == 0:
                 _settle(s)
-        elif numbers[STALE] >= numbers[PATIENCE]:
+        elif numbers[STALE] >= numbers[PATIENCE] or (numbers[OPTIMISING] and numbers[MOVES] >= numbers[UNTIL]):
             _stuck(s)
         done += 1
         numbers[MOVES] += 1
@@ -588,11 +601,12 @@ def advance(s: State, moves: int) -> int:
     return done
 
 
-def plain() -> dict[str, Callable[[State, int], int]]:
-    """The entries as they are written, not compiled: slow, and the same to the last move."""
+def plain() -> dict[str, Callable[..., Any]]:
+    """All functions as they are written, not compiled: slow, and the same to the last move."""
     shared = dict(globals())
+    found: dict[str, Callable[..., Any]] = {}
     for name, function in globals().items():
         source = getattr(function, "py_func", function)
         if isinstance(source, FunctionType) and source.__module__ == __name__:
-            shared[name] = FunctionType(source.__code__, shared, name)
-    return {"begin": shared["begin"], "advance": shared["advance"]}
+            shared[name] = found[name] = FunctionType(source.__code__, shared, name)
+    return found

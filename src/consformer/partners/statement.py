@@ -34,7 +34,7 @@ def initial_state(csp: CSP, seed: int) -> kernel.State:
     settings = {
         kernel.OPTIMISING: int(optimising),
         kernel.BEST_VIOLATIONS: np.iinfo(np.int64).max,
-        kernel.PATIENCE: max(10 * free, 2_000),
+        kernel.PATIENCE: max(free if optimising else 10 * free, 2_000),
         kernel.STEP: hard,
         kernel.TENURE: tenure,
         kernel.FREE: free,
