@@ -78,7 +78,7 @@ class State(NamedTuple):
     scope: Whole  # [G+1,8] where its variables begin; the value or -1; bounds; 0 or 1; weight; 0 or 1; where its counts begin
     member: Whole  # [M] the variables of the scopes
     tally: Whole  # [M] the scopes of the variables
-    count: Whole  # how many variables of a scope have a value
+    counts: Whole  # how many variables of a scope have a value
     tree: Whole  # [2 * power of two] the least cost of a move of any variable below, with noise in the last bits
     ring: Whole  # [R,3] by move: the first value that is tabu until then; the next one after it; what was left (variable * m + value)
     # [5,n] best values; best since the last restart; what that began from; the variables in conflict; those that can move
@@ -99,14 +99,14 @@ def _compiled(entry: bool = False, inline: bool = False) -> Callable[[Function],
     import numba
 
     if not entry:
-        return numba.njit(inline="always" if inline else "never")  # type: ignore[no-any-return]
+        return numba.njit(inline="always" if inline else "never", no_cpython_wrapper=True, no_cfunc_wrapper=True)  # type: ignore[no-any-return]
     one, two = np.zeros(1, np.int64), np.zeros((1, 1), np.int64)
     matrices = ("variable", "table", "tabu", "pair", "scope", "ring", "kept")
     blank = State(**{name: two if name in matrices else one for name in State._fields if name != "random"}, random=np.zeros(1, np.uint64))
     return numba.njit(numba.int64(numba.typeof(blank), numba.int64), nogil=True, cache=True)  # type: ignore[no-any-return]
 
 
-@_compiled(inline=True)
+@_compiled()
 def _draw(random: NDArray[np.uint64], below: int) -> int:
     """A random number from 0 to below - 1."""
     x = random[0]
@@ -114,7 +114,7 @@ def _draw(random: NDArray[np.uint64], below: int) -> int:
     x ^= x >> np.uint64(7)
     x ^= x << np.uint64(17)
     random[0] = x
-    return (np.int64(x >> np.uint64(33)) * below) >> 31
+    return int((np.int64(x >> np.uint64(33)) * below) >> 31)
 
 
 @_compiled()
@@ -212,7 +212,7 @@ def _shift(s: State, i: int, b: int) -> None:
         table[j, a] -= weight
         table[j, b] += weight
         value = variable[j, VALUE]
-        if value == a or value == b:
+        if value in (a, b):
             sign = 1 if value == b else -1
             violations += sign * unit
             cost += sign * weight * (unit == 0)
@@ -225,12 +225,12 @@ def _shift(s: State, i: int, b: int) -> None:
     for t in range(variable[i, FIRST_TALLY], variable[i + 1, FIRST_TALLY]):
         g = s.tally[t]
         counted = scope[g, COUNTED]
-        if counted < 0 or counted == a or counted == b:
+        if counted < 0 or counted in (a, b):
             own_a, own_b, base = table[i, a], table[i, b], variable[i, BASE]  # a variable does not see itself
             if counted != b:
-                _recount(variable, table, scope, s.member, s.count, numbers, g, a, -1)
+                _recount(variable, table, scope, s.member, s.counts, numbers, g, a, -1)
             if counted != a:
-                _recount(variable, table, scope, s.member, s.count, numbers, g, b, 1)
+                _recount(variable, table, scope, s.member, s.counts, numbers, g, b, 1)
             table[i, a], table[i, b], variable[i, BASE] = own_a, own_b, base
             for at in range(scope[g, FIRST_MEMBER], scope[g + 1, FIRST_MEMBER]):
                 _touch(s, s.member[at])
@@ -257,7 +257,7 @@ def _rebuild(s: State) -> None:
             if i < j and (s.variable[i, VALUE] == s.variable[j, VALUE]) == (weight > 0):
                 numbers[VIOLATIONS] += abs(unit)
                 numbers[COST] += abs(weight) * (unit == 0)
-    s.count[:] = 0
+    s.counts[:] = 0
     for g in range(len(s.scope) - 1):
         _rebuild_scope(s, g)
     s.tree[:] = NOTHING
@@ -275,9 +275,9 @@ def _rebuild_scope(s: State, g: int) -> None:
     weight, cell, every = s.scope[g, SCOPE_WEIGHT], s.scope[g, CELL], s.scope[g, COUNTED] < 0
     for j in members:
         if every or s.variable[j, VALUE] == s.scope[g, COUNTED]:
-            s.count[cell + (s.variable[j, VALUE] if every else 0)] += 1
+            s.counts[cell + (s.variable[j, VALUE] if every else 0)] += 1
     for v in range(m) if every else range(s.scope[g, COUNTED], s.scope[g, COUNTED] + 1):
-        c = s.count[cell + (v if every else 0)]
+        c = s.counts[cell + (v if every else 0)]
         missing, over = max(s.scope[g, LOW] - c, 0), max(c - s.scope[g, HIGH], 0)
         violation = missing + (over * (over + 1) // 2 if s.scope[g, STEEP] else over)
         if s.scope[g, HARD]:
@@ -323,7 +323,7 @@ def _pick_repair(variable: Whole, table: Whole, tabu: Whole, kept: Whole, offers
         at += 1
         rank -= offers[at] == least
     at_bad = start + at // m
-    return kept[BAD, at_bad if at_bad < count else at_bad - count] * m + at % m
+    return int(kept[BAD, at_bad if at_bad < count else at_bad - count]) * m + at % m
 
 
 @_compiled()
@@ -350,21 +350,28 @@ def _pick_any(s: State) -> int:
 
 
 @_compiled()
+def _keep(s: State, row: int) -> None:
+    """Copy the values to a row of `kept`. A loop, because the compiler takes seconds over what can go wrong with a slice."""
+    for i in range(len(s.table)):
+        s.kept[row, i] = s.variable[i, VALUE]
+
+
+@_compiled()
 def _write_down(s: State) -> None:
     """Keep the values as the best since the last restart, and as the best of all if they are."""
     numbers = s.numbers
-    s.kept[PEAK, :] = s.variable[:-1, VALUE]
+    _keep(s, PEAK)
     numbers[PENDING] = 0
     best = numbers[BEST_VIOLATIONS]
     if numbers[PEAK_VIOLATIONS] < best or (numbers[PEAK_VIOLATIONS] == best and numbers[PEAK_COST] < numbers[BEST_COST]):
         numbers[BEST_VIOLATIONS], numbers[BEST_COST] = numbers[PEAK_VIOLATIONS], numbers[PEAK_COST]
-        s.kept[BEST, :] = s.variable[:-1, VALUE]
+        _keep(s, BEST)
         numbers[ROUND] = 0
 
 
 @_compiled()
 def _judge(s: State, i: int, a: int) -> None:
-    """See whether the values, of which variable i was a before, are the best so far. On the way down nothing is written, only at its end."""
+    """See whether the values, of which variable i had a before, are the best so far; only at the end of a way down are they written."""
     numbers = s.numbers
     peak = numbers[PEAK_VIOLATIONS]
     if numbers[VIOLATIONS] < peak or (numbers[VIOLATIONS] == peak and numbers[COST] < numbers[PEAK_COST]):
@@ -403,13 +410,13 @@ def _insist_scope(s: State, g: int) -> None:
     m, every, step = s.table.shape[1], s.scope[g, COUNTED] < 0, s.numbers[STEP]
     violated = False
     for v in range(m if every else 1):
-        c = s.count[s.scope[g, CELL] + v]
+        c = s.counts[s.scope[g, CELL] + v]
         violated |= c < s.scope[g, LOW] or c > s.scope[g, HIGH]
     if not violated:
         return
     s.scope[g, SCOPE_WEIGHT] += step
     for v in range(m) if every else range(s.scope[g, COUNTED], s.scope[g, COUNTED] + 1):
-        c = s.count[s.scope[g, CELL] + (v if every else 0)]
+        c = s.counts[s.scope[g, CELL] + (v if every else 0)]
         for at in range(s.scope[g, FIRST_MEMBER], s.scope[g + 1, FIRST_MEMBER]):
             j = s.member[at]
             slope = _slope(s.scope, g, c - (s.variable[j, VALUE] == v))
@@ -426,7 +433,7 @@ def _random_value(s: State, i: int, other: bool) -> int:
             ties += 1
             if _draw(s.random, ties) == 0:
                 found = v
-    return found
+    return int(found)
 
 
 @_compiled()
@@ -475,10 +482,12 @@ def _restart(s: State) -> None:
     numbers = s.numbers
     home = numbers[HOME_VIOLATIONS]
     if numbers[PEAK_VIOLATIONS] < home or (numbers[PEAK_VIOLATIONS] == home and numbers[PEAK_COST] <= numbers[HOME_COST]):
-        s.kept[HOME, :] = s.kept[PEAK]
         numbers[HOME_VIOLATIONS], numbers[HOME_COST] = numbers[PEAK_VIOLATIONS], numbers[PEAK_COST]
+        for i in range(len(s.table)):
+            s.kept[HOME, i] = s.kept[PEAK, i]
     numbers[ROUND] += 1
-    s.variable[:-1, VALUE] = s.kept[HOME]
+    for i in range(len(s.table)):
+        s.variable[i, VALUE] = s.kept[HOME, i]
     if _draw(s.random, 2):
         numbers[UNTIL] = numbers[MOVES] + 10 * numbers[PATIENCE]
         most = max(numbers[FREE] // 4, 1)
@@ -525,7 +534,7 @@ def begin(s: State, at_random: int) -> int:
     numbers = s.numbers
     numbers[PEAK_VIOLATIONS], numbers[PEAK_COST] = numbers[VIOLATIONS], numbers[COST]
     numbers[HOME_VIOLATIONS], numbers[HOME_COST] = numbers[VIOLATIONS], numbers[COST]
-    s.kept[HOME, :] = s.variable[:-1, VALUE]
+    _keep(s, HOME)
     numbers[STALE], numbers[UNTIL] = 0, numbers[MOVES] + 100 * numbers[PATIENCE]
     _write_down(s)
     return 0

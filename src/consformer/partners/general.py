@@ -1,4 +1,4 @@
-"""Moves for kinds that do not state themselves to local search: `conflicts` is asked anew after every move. Slow, and right for any kind."""
+"""Moves for kinds that do not state themselves to local search: `conflicts` is asked after every move. Slow, and right for any kind."""
 
 from __future__ import annotations
 

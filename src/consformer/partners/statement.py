@@ -34,7 +34,7 @@ def initial_state(csp: CSP, seed: int) -> kernel.State:
     settings = {
         kernel.OPTIMISING: int(optimising),
         kernel.BEST_VIOLATIONS: np.iinfo(np.int64).max,
-        kernel.PATIENCE: max(free if optimising else 10 * free, 2_000),
+        kernel.PATIENCE: max(free, 2_000) if optimising else max(100 * free, 20_000),
         kernel.STEP: hard,
         kernel.TENURE: tenure,
         kernel.FREE: free,
@@ -124,8 +124,8 @@ def _counts(csp: CSP, scale: float, hard: int) -> dict[str, Whole]:
     for place, parts in columns.items():
         scope[:-1, place] = _joined(parts)
     order = np.argsort(member, kind="stable")
-    count = np.zeros(int(cells.sum()), np.int64)
-    return {"first": _starts(member, csp.n), "scope": scope, "member": member, "tally": group[order], "count": count}
+    counts = np.zeros(int(cells.sum()), np.int64)
+    return {"first": _starts(member, csp.n), "scope": scope, "member": member, "tally": group[order], "counts": counts}
 
 
 def _joined(parts: list[NDArray[Any]]) -> Whole:
