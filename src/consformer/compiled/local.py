@@ -323,7 +323,8 @@ def _pick_repair(variable: Whole, table: Whole, tabu: Whole, kept: Whole, offers
         at += 1
         rank -= offers[at] == least
     at_bad = start + at // m
-    return int(kept[BAD, at_bad if at_bad < count else at_bad - count]) * m + at % m
+    i = kept[BAD, at_bad if at_bad < count else at_bad - count]
+    return int(i * m + at % m)
 
 
 @_compiled()
