@@ -47,29 +47,33 @@ Whole = NDArray[np.int64]
     COOL,  # and how many are left
     LEVEL,  # how often it was done: it takes up to twice as long each time
     UNTIL,  # the move with which to begin again at the latest
-) = range(26)
-NUMBERS = 26
+    PEAK_CHANGED,  # how many variables stand in PEAK_CHANGES; -1: any may have changed
+    BEST_CHANGED,
+) = range(28)
+NUMBERS = 28
 LONGEST = 8  # times as long, as a power of two
 TREE, CHANCE = 1, 2
 
 FORBIDDEN = 1 << 60  # what a value outside the domain costs
 NOTHING = 1 << 62  # in the tree: no move
 CHANCES = 1024
-SCAN = 4000  # so many moves are looked at when many variables are in conflict
+SCAN = 4000  # up to so many moves of variables in conflict are all looked at,
+SAMPLE = 250  # of more only so many
 
 
 # The columns of `variable`, `pair`, `scope` and `ring`. Few arrays with many columns are what the compiler is quick with.
-VALUE, BASE, MOVABLE, PLACE, FIRST_PAIR, FIRST_TALLY = range(6)
+VALUE, BASE, MOVABLE, PLACE, FIRST_PAIR, FIRST_TALLY, PEAK_MARK, BEST_MARK = range(8)
 OTHER, WEIGHT, UNIT = range(3)
 FIRST_MEMBER, COUNTED, LOW, HIGH, STEEP, SCOPE_WEIGHT, HARD, CELL = range(8)
 HEAD, FOLLOWING, LEFT = range(3)
-BEST, PEAK, HOME, BAD, CHOICE = range(5)  # the rows of `kept`
+PEAK, BEST, HOME, BAD, CHOICE, PEAK_CHANGES, BEST_CHANGES = range(7)  # the rows of `kept`
 
 
 class State(NamedTuple):
     """Everything a search knows, of n variables, m values, E directed pairs, G counted scopes with M variables in all."""
 
-    # [n+1,6] the value it has; what `table` is less than the truth; 0 or 1; where in BAD, or -1; where its pairs and scopes begin
+    # [n+1,8] the value it has; what `table` is less than the truth; 0 or 1; where in BAD, or -1; where its pairs and scopes begin; whether
+    # it stands in PEAK_CHANGES and in BEST_CHANGES
     variable: Whole
     table: Whole  # [n,m] what each value costs
     tabu: Whole  # [n,m] the move from which on a value may be taken again
@@ -81,7 +85,8 @@ class State(NamedTuple):
     counts: Whole  # how many variables of a scope have a value
     tree: Whole  # [2 * power of two] the least cost of a move of any variable below, with noise in the last bits
     ring: Whole  # [R,3] by move: the first value that is tabu until then; the next one after it; what was left (variable * m + value)
-    # [5,n] best values; best since the last restart; what that began from; the variables in conflict; those that can move
+    # [7,n] best values since the last restart; best of all; what the restart began from; the variables in conflict; those that can move;
+    # those that moved since the first and since the second row were written
     kept: Whole
     chances: Whole  # [CHANCES] quantiles of the exponential distribution, times CHANCES
     offers: Whole  # room for what moves cost that are looked at; for no more than so many
@@ -265,6 +270,7 @@ def _rebuild(s: State) -> None:
     for i in range(n):
         _touch(s, i)
     numbers[TOTAL] = numbers[LEAST] = 0
+    numbers[PEAK_CHANGED] = numbers[BEST_CHANGED] = -1
 
 
 @_compiled()
@@ -297,7 +303,7 @@ def _pick_repair(variable: Whole, table: Whole, tabu: Whole, kept: Whole, offers
     Without branches that depend on costs, and with one random number for all ties: nothing here can be foreseen by the processor.
     """
     m, count, now = table.shape[1], numbers[CONFLICTS], numbers[MOVES]
-    tries = min(count, len(offers) // m)
+    tries = count if count * m <= len(offers) else max(SAMPLE // m, 4)
     passes = numbers[LEAST] - numbers[TOTAL]  # a move that costs less leads to something new
     least, start = FORBIDDEN >> 1, 0 if tries == count else _draw(random, count)
     for k in range(tries):
@@ -352,9 +358,27 @@ def _pick_any(s: State) -> int:
 
 @_compiled()
 def _keep(s: State, row: int) -> None:
-    """Copy the values to a row of `kept`. A loop, because the compiler takes seconds over what can go wrong with a slice."""
-    for i in range(len(s.table)):
+    """Copy the values to the row PEAK or BEST of `kept`: only those that changed, so that it costs no more than the moves before it."""
+    changed, changes, mark = PEAK_CHANGED + row, PEAK_CHANGES + row, PEAK_MARK + row
+    if s.numbers[changed] < 0:
+        for i in range(len(s.table)):
+            s.kept[row, i] = s.variable[i, VALUE]
+            s.variable[i, mark] = 0
+    for k in range(s.numbers[changed]):
+        i = s.kept[changes, k]
         s.kept[row, i] = s.variable[i, VALUE]
+        s.variable[i, mark] = 0
+    s.numbers[changed] = 0
+
+
+@_compiled()
+def _mark(s: State, row: int, i: int) -> None:
+    """Note that variable i moved."""
+    changed, changes, mark = PEAK_CHANGED + row, PEAK_CHANGES + row, PEAK_MARK + row
+    if s.numbers[changed] >= 0 and not s.variable[i, mark]:
+        s.kept[changes, s.numbers[changed]] = i
+        s.variable[i, mark] = 1
+        s.numbers[changed] += 1
 
 
 @_compiled()
@@ -378,6 +402,8 @@ def _judge(s: State, i: int, a: int) -> None:
     if numbers[VIOLATIONS] < peak or (numbers[VIOLATIONS] == peak and numbers[COST] < numbers[PEAK_COST]):
         numbers[PEAK_VIOLATIONS], numbers[PEAK_COST] = numbers[VIOLATIONS], numbers[COST]
         numbers[PENDING], numbers[STALE] = 1, 0
+        _mark(s, PEAK, i)
+        _mark(s, BEST, i)
         return
     numbers[STALE] += 1
     if numbers[PENDING]:
@@ -385,6 +411,8 @@ def _judge(s: State, i: int, a: int) -> None:
         s.variable[i, VALUE] = a
         _write_down(s)
         s.variable[i, VALUE] = b
+    _mark(s, PEAK, i)
+    _mark(s, BEST, i)
 
 
 @_compiled()
@@ -535,7 +563,8 @@ def begin(s: State, at_random: int) -> int:
     numbers = s.numbers
     numbers[PEAK_VIOLATIONS], numbers[PEAK_COST] = numbers[VIOLATIONS], numbers[COST]
     numbers[HOME_VIOLATIONS], numbers[HOME_COST] = numbers[VIOLATIONS], numbers[COST]
-    _keep(s, HOME)
+    for i in range(len(s.table)):
+        s.kept[HOME, i] = s.variable[i, VALUE]
     numbers[STALE], numbers[UNTIL] = 0, numbers[MOVES] + 100 * numbers[PATIENCE]
     _write_down(s)
     return 0

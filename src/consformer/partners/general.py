@@ -26,6 +26,7 @@ class GeneralMoves:
         self._look(s)
         numbers[kernel.PEAK_VIOLATIONS], numbers[kernel.PEAK_COST] = numbers[kernel.VIOLATIONS], numbers[kernel.COST]
         numbers[kernel.STALE] = 0
+        numbers[kernel.PEAK_CHANGED] = numbers[kernel.BEST_CHANGED] = -1
         self.helpers["_write_down"](s)
         return 0
 

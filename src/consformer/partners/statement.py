@@ -45,12 +45,12 @@ def initial_state(csp: CSP, seed: int) -> kernel.State:
     ring = tenure + 12 if optimising else 1
     size = 1 << max(n - 1, 1).bit_length() if optimising else 1
     pairs, counts = _pairs(csp, scale, hard), _counts(csp, scale, hard)
-    variable = np.zeros((n + 1, 6), np.int64)
+    variable = np.zeros((n + 1, 8), np.int64)
     variable[:n, kernel.VALUE] = allowed.argmax(1)
     variable[:n, kernel.MOVABLE] = movable
     variable[:, kernel.FIRST_PAIR] = pairs.pop("first")
     variable[:, kernel.FIRST_TALLY] = counts.pop("first")
-    kept = np.zeros((5, n), np.int64)
+    kept = np.zeros((7, n), np.int64)
     kept[kernel.CHOICE, :free] = np.flatnonzero(movable)
     return kernel.State(
         variable=variable,
