@@ -19,6 +19,7 @@ from consformer.constraints import Constraint, Record, compile_records, kind
 from consformer.constraints.base import VALUE
 from consformer.csp import CSP
 from consformer.errors import ModelError
+from consformer.partners.local import LocalSearch
 from consformer.partners.propagation import propagate
 
 KINDS = sorted(Constraint.registry)
@@ -259,6 +260,23 @@ def test_narrowing_takes_nothing_out_of_a_solution(name: str, data: st.DataObjec
         assert bool(((found.csp.given == solutions) | found.csp.free).all())
         assert found.csp.free.tolist() == (found.csp.domain.sum(1) > 1).tolist()
         assert propagate(found.csp).csp is found.csp
+
+
+@every_kind
+@pytest.mark.parametrize("stated", [True, False])
+@given(data=st.data())
+def test_local_search_judges_as_the_problem_does_and_finds_the_optimum(name: str, stated: bool, data: st.DataObject) -> None:
+    case = data.draw(cases(name))
+    csp, every = case.csp, case.everything()
+    with pytest.MonkeyPatch.context() as patch:
+        if not stated:  # as a kind that says nothing about itself
+            patch.setattr(case.kind, "local", Constraint.local)
+        search = LocalSearch(csp, 0)
+        search.run(moves=200 if not stated else 2000)
+    best = torch.tensor([search.best.values])
+    assert (search.best.violations, search.best.cost) == (int(csp.violations(best)), float(csp.cost(best)))
+    keys = list(zip(csp.violations(every)[:, 0].tolist(), csp.cost(every)[:, 0].tolist()))
+    assert (search.best.violations, search.best.cost) == pytest.approx(min(keys))
 
 
 @every_kind

@@ -1,6 +1,7 @@
-"""Compiled code for what is too slow as tensor operations; each module has a slower twin elsewhere with the same results.
+"""Compiled code for what is too slow otherwise; each module has a slower twin with the same results.
 
-Compiled on first use (about a second, kept on disk afterwards), and imported only then: loading the compiler takes time too.
+Compiled on first use (attention takes about a second, local search more than ten, kept on disk afterwards), and imported only then:
+loading the compiler takes time too.
 """
 
 from __future__ import annotations

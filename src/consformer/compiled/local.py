@@ -42,31 +42,38 @@ Whole = NDArray[np.int64]
     TENURE,  # least number of moves for which a value that was left is tabu
     FREE,  # variables that can move
     STRENGTH,  # how many variables a restart moves
-    HEAT,  # the highest temperature of this annealing
+    HEAT,  # the highest temperature of this annealing, in eighths
     COOLING,  # how many moves it takes,
     COOL,  # and how many are left
-) = range(24)
-NUMBERS = 24
+    LEVEL,  # how often it was done: it takes up to twice as long each time
+    UNTIL,  # the move with which to begin again at the latest
+    PEAK_CHANGED,  # how many variables stand in PEAK_CHANGES; -1: any may have changed
+    BEST_CHANGED,
+) = range(28)
+NUMBERS = 28
+LONGEST = 8  # times as long, as a power of two
 TREE, CHANCE = 1, 2
 
 FORBIDDEN = 1 << 60  # what a value outside the domain costs
 NOTHING = 1 << 62  # in the tree: no move
 CHANCES = 1024
-SCAN = 4000  # so many moves are looked at when many variables are in conflict
+SCAN = 4000  # up to so many moves of variables in conflict are all looked at,
+SAMPLE = 250  # of more only so many
 
 
 # The columns of `variable`, `pair`, `scope` and `ring`. Few arrays with many columns are what the compiler is quick with.
-VALUE, BASE, MOVABLE, PLACE, FIRST_PAIR, FIRST_TALLY = range(6)
+VALUE, BASE, MOVABLE, PLACE, FIRST_PAIR, FIRST_TALLY, PEAK_MARK, BEST_MARK = range(8)
 OTHER, WEIGHT, UNIT = range(3)
 FIRST_MEMBER, COUNTED, LOW, HIGH, STEEP, SCOPE_WEIGHT, HARD, CELL = range(8)
 HEAD, FOLLOWING, LEFT = range(3)
-BEST, PEAK, HOME, BAD, CHOICE = range(5)  # the rows of `kept`
+PEAK, BEST, HOME, BAD, CHOICE, PEAK_CHANGES, BEST_CHANGES = range(7)  # the rows of `kept`
 
 
 class State(NamedTuple):
     """Everything a search knows, of n variables, m values, E directed pairs, G counted scopes with M variables in all."""
 
-    # [n+1,6] the value it has; what `table` is less than the truth; 0 or 1; where in BAD, or -1; where its pairs and scopes begin
+    # [n+1,8] the value it has; what `table` is less than the truth; 0 or 1; where in BAD, or -1; where its pairs and scopes begin; whether
+    # it stands in PEAK_CHANGES and in BEST_CHANGES
     variable: Whole
     table: Whole  # [n,m] what each value costs
     tabu: Whole  # [n,m] the move from which on a value may be taken again
@@ -75,10 +82,11 @@ class State(NamedTuple):
     scope: Whole  # [G+1,8] where its variables begin; the value or -1; bounds; 0 or 1; weight; 0 or 1; where its counts begin
     member: Whole  # [M] the variables of the scopes
     tally: Whole  # [M] the scopes of the variables
-    count: Whole  # how many variables of a scope have a value
+    counts: Whole  # how many variables of a scope have a value
     tree: Whole  # [2 * power of two] the least cost of a move of any variable below, with noise in the last bits
     ring: Whole  # [R,3] by move: the first value that is tabu until then; the next one after it; what was left (variable * m + value)
-    # [5,n] best values; best since the last restart; what that began from; the variables in conflict; those that can move
+    # [7,n] best values since the last restart; best of all; what the restart began from; the variables in conflict; those that can move;
+    # those that moved since the first and since the second row were written
     kept: Whole
     chances: Whole  # [CHANCES] quantiles of the exponential distribution, times CHANCES
     offers: Whole  # room for what moves cost that are looked at; for no more than so many
@@ -96,14 +104,14 @@ def _compiled(entry: bool = False, inline: bool = False) -> Callable[[Function],
     import numba
 
     if not entry:
-        return numba.njit(inline="always" if inline else "never")  # type: ignore[no-any-return]
+        return numba.njit(inline="always" if inline else "never", no_cpython_wrapper=True, no_cfunc_wrapper=True)  # type: ignore[no-any-return]
     one, two = np.zeros(1, np.int64), np.zeros((1, 1), np.int64)
     matrices = ("variable", "table", "tabu", "pair", "scope", "ring", "kept")
     blank = State(**{name: two if name in matrices else one for name in State._fields if name != "random"}, random=np.zeros(1, np.uint64))
     return numba.njit(numba.int64(numba.typeof(blank), numba.int64), nogil=True, cache=True)  # type: ignore[no-any-return]
 
 
-@_compiled(inline=True)
+@_compiled()
 def _draw(random: NDArray[np.uint64], below: int) -> int:
     """A random number from 0 to below - 1."""
     x = random[0]
@@ -111,7 +119,7 @@ def _draw(random: NDArray[np.uint64], below: int) -> int:
     x ^= x >> np.uint64(7)
     x ^= x << np.uint64(17)
     random[0] = x
-    return (np.int64(x >> np.uint64(33)) * below) >> 31
+    return int((np.int64(x >> np.uint64(33)) * below) >> 31)
 
 
 @_compiled()
@@ -209,7 +217,7 @@ def _shift(s: State, i: int, b: int) -> None:
         table[j, a] -= weight
         table[j, b] += weight
         value = variable[j, VALUE]
-        if value == a or value == b:
+        if value in (a, b):
             sign = 1 if value == b else -1
             violations += sign * unit
             cost += sign * weight * (unit == 0)
@@ -222,12 +230,12 @@ def _shift(s: State, i: int, b: int) -> None:
     for t in range(variable[i, FIRST_TALLY], variable[i + 1, FIRST_TALLY]):
         g = s.tally[t]
         counted = scope[g, COUNTED]
-        if counted < 0 or counted == a or counted == b:
+        if counted < 0 or counted in (a, b):
             own_a, own_b, base = table[i, a], table[i, b], variable[i, BASE]  # a variable does not see itself
             if counted != b:
-                _recount(variable, table, scope, s.member, s.count, numbers, g, a, -1)
+                _recount(variable, table, scope, s.member, s.counts, numbers, g, a, -1)
             if counted != a:
-                _recount(variable, table, scope, s.member, s.count, numbers, g, b, 1)
+                _recount(variable, table, scope, s.member, s.counts, numbers, g, b, 1)
             table[i, a], table[i, b], variable[i, BASE] = own_a, own_b, base
             for at in range(scope[g, FIRST_MEMBER], scope[g + 1, FIRST_MEMBER]):
                 _touch(s, s.member[at])
@@ -254,7 +262,7 @@ def _rebuild(s: State) -> None:
             if i < j and (s.variable[i, VALUE] == s.variable[j, VALUE]) == (weight > 0):
                 numbers[VIOLATIONS] += abs(unit)
                 numbers[COST] += abs(weight) * (unit == 0)
-    s.count[:] = 0
+    s.counts[:] = 0
     for g in range(len(s.scope) - 1):
         _rebuild_scope(s, g)
     s.tree[:] = NOTHING
@@ -262,6 +270,7 @@ def _rebuild(s: State) -> None:
     for i in range(n):
         _touch(s, i)
     numbers[TOTAL] = numbers[LEAST] = 0
+    numbers[PEAK_CHANGED] = numbers[BEST_CHANGED] = -1
 
 
 @_compiled()
@@ -272,9 +281,9 @@ def _rebuild_scope(s: State, g: int) -> None:
     weight, cell, every = s.scope[g, SCOPE_WEIGHT], s.scope[g, CELL], s.scope[g, COUNTED] < 0
     for j in members:
         if every or s.variable[j, VALUE] == s.scope[g, COUNTED]:
-            s.count[cell + (s.variable[j, VALUE] if every else 0)] += 1
+            s.counts[cell + (s.variable[j, VALUE] if every else 0)] += 1
     for v in range(m) if every else range(s.scope[g, COUNTED], s.scope[g, COUNTED] + 1):
-        c = s.count[cell + (v if every else 0)]
+        c = s.counts[cell + (v if every else 0)]
         missing, over = max(s.scope[g, LOW] - c, 0), max(c - s.scope[g, HIGH], 0)
         violation = missing + (over * (over + 1) // 2 if s.scope[g, STEEP] else over)
         if s.scope[g, HARD]:
@@ -294,7 +303,7 @@ def _pick_repair(variable: Whole, table: Whole, tabu: Whole, kept: Whole, offers
     Without branches that depend on costs, and with one random number for all ties: nothing here can be foreseen by the processor.
     """
     m, count, now = table.shape[1], numbers[CONFLICTS], numbers[MOVES]
-    tries = min(count, len(offers) // m)
+    tries = count if count * m <= len(offers) else max(SAMPLE // m, 4)
     passes = numbers[LEAST] - numbers[TOTAL]  # a move that costs less leads to something new
     least, start = FORBIDDEN >> 1, 0 if tries == count else _draw(random, count)
     for k in range(tries):
@@ -320,7 +329,8 @@ def _pick_repair(variable: Whole, table: Whole, tabu: Whole, kept: Whole, offers
         at += 1
         rank -= offers[at] == least
     at_bad = start + at // m
-    return kept[BAD, at_bad if at_bad < count else at_bad - count] * m + at % m
+    i = kept[BAD, at_bad if at_bad < count else at_bad - count]
+    return int(i * m + at % m)
 
 
 @_compiled()
@@ -347,26 +357,53 @@ def _pick_any(s: State) -> int:
 
 
 @_compiled()
+def _keep(s: State, row: int) -> None:
+    """Copy the values to the row PEAK or BEST of `kept`: only those that changed, so that it costs no more than the moves before it."""
+    changed, changes, mark = PEAK_CHANGED + row, PEAK_CHANGES + row, PEAK_MARK + row
+    if s.numbers[changed] < 0:
+        for i in range(len(s.table)):
+            s.kept[row, i] = s.variable[i, VALUE]
+            s.variable[i, mark] = 0
+    for k in range(s.numbers[changed]):
+        i = s.kept[changes, k]
+        s.kept[row, i] = s.variable[i, VALUE]
+        s.variable[i, mark] = 0
+    s.numbers[changed] = 0
+
+
+@_compiled()
+def _mark(s: State, row: int, i: int) -> None:
+    """Note that variable i moved."""
+    changed, changes, mark = PEAK_CHANGED + row, PEAK_CHANGES + row, PEAK_MARK + row
+    if s.numbers[changed] >= 0 and not s.variable[i, mark]:
+        s.kept[changes, s.numbers[changed]] = i
+        s.variable[i, mark] = 1
+        s.numbers[changed] += 1
+
+
+@_compiled()
 def _write_down(s: State) -> None:
     """Keep the values as the best since the last restart, and as the best of all if they are."""
     numbers = s.numbers
-    s.kept[PEAK, :] = s.variable[:-1, VALUE]
+    _keep(s, PEAK)
     numbers[PENDING] = 0
     best = numbers[BEST_VIOLATIONS]
     if numbers[PEAK_VIOLATIONS] < best or (numbers[PEAK_VIOLATIONS] == best and numbers[PEAK_COST] < numbers[BEST_COST]):
         numbers[BEST_VIOLATIONS], numbers[BEST_COST] = numbers[PEAK_VIOLATIONS], numbers[PEAK_COST]
-        s.kept[BEST, :] = s.variable[:-1, VALUE]
+        _keep(s, BEST)
         numbers[ROUND] = 0
 
 
 @_compiled()
 def _judge(s: State, i: int, a: int) -> None:
-    """See whether the values, of which variable i was a before, are the best so far. On the way down nothing is written, only at its end."""
+    """See whether the values, of which variable i had a before, are the best so far; only at the end of a way down are they written."""
     numbers = s.numbers
     peak = numbers[PEAK_VIOLATIONS]
     if numbers[VIOLATIONS] < peak or (numbers[VIOLATIONS] == peak and numbers[COST] < numbers[PEAK_COST]):
         numbers[PEAK_VIOLATIONS], numbers[PEAK_COST] = numbers[VIOLATIONS], numbers[COST]
         numbers[PENDING], numbers[STALE] = 1, 0
+        _mark(s, PEAK, i)
+        _mark(s, BEST, i)
         return
     numbers[STALE] += 1
     if numbers[PENDING]:
@@ -374,6 +411,8 @@ def _judge(s: State, i: int, a: int) -> None:
         s.variable[i, VALUE] = a
         _write_down(s)
         s.variable[i, VALUE] = b
+    _mark(s, PEAK, i)
+    _mark(s, BEST, i)
 
 
 @_compiled()
@@ -400,13 +439,13 @@ def _insist_scope(s: State, g: int) -> None:
     m, every, step = s.table.shape[1], s.scope[g, COUNTED] < 0, s.numbers[STEP]
     violated = False
     for v in range(m if every else 1):
-        c = s.count[s.scope[g, CELL] + v]
+        c = s.counts[s.scope[g, CELL] + v]
         violated |= c < s.scope[g, LOW] or c > s.scope[g, HIGH]
     if not violated:
         return
     s.scope[g, SCOPE_WEIGHT] += step
     for v in range(m) if every else range(s.scope[g, COUNTED], s.scope[g, COUNTED] + 1):
-        c = s.count[s.scope[g, CELL] + (v if every else 0)]
+        c = s.counts[s.scope[g, CELL] + (v if every else 0)]
         for at in range(s.scope[g, FIRST_MEMBER], s.scope[g + 1, FIRST_MEMBER]):
             j = s.member[at]
             slope = _slope(s.scope, g, c - (s.variable[j, VALUE] == v))
@@ -423,7 +462,7 @@ def _random_value(s: State, i: int, other: bool) -> int:
             ties += 1
             if _draw(s.random, ties) == 0:
                 found = v
-    return found
+    return int(found)
 
 
 @_compiled()
@@ -453,6 +492,17 @@ def _kick(s: State, size: int) -> None:
 
 
 @_compiled()
+def _heat(s: State, eighths: int) -> None:
+    """Begin to anneal, from so many eighths of what pulls at a variable down to nothing; quickly at first, later slowly or quickly."""
+    numbers = s.numbers
+    level = numbers[LEVEL] if numbers[LEVEL] < LONGEST else _draw(s.random, LONGEST + 1)
+    numbers[LEVEL] += 1
+    numbers[COOLING] = numbers[COOL] = (32 << level) * numbers[FREE]
+    numbers[HEAT] = eighths * numbers[STEP]
+    numbers[OPTIMISING] = CHANCE
+
+
+@_compiled()
 def _restart(s: State) -> None:
     """Begin again from the best since the last restart, or from where that began if it was better: kicked, or heated and annealed.
 
@@ -461,19 +511,19 @@ def _restart(s: State) -> None:
     numbers = s.numbers
     home = numbers[HOME_VIOLATIONS]
     if numbers[PEAK_VIOLATIONS] < home or (numbers[PEAK_VIOLATIONS] == home and numbers[PEAK_COST] <= numbers[HOME_COST]):
-        s.kept[HOME, :] = s.kept[PEAK]
         numbers[HOME_VIOLATIONS], numbers[HOME_COST] = numbers[PEAK_VIOLATIONS], numbers[PEAK_COST]
+        for i in range(len(s.table)):
+            s.kept[HOME, i] = s.kept[PEAK, i]
     numbers[ROUND] += 1
-    s.variable[:-1, VALUE] = s.kept[HOME]
+    for i in range(len(s.table)):
+        s.variable[i, VALUE] = s.kept[HOME, i]
     if _draw(s.random, 2):
+        numbers[UNTIL] = numbers[MOVES] + 10 * numbers[PATIENCE]
         most = max(numbers[FREE] // 4, 1)
         _kick(s, min(1 + _draw(s.random, numbers[STRENGTH] * (1 + numbers[ROUND] % 8)), most))
         _rebuild(s)
     else:
-        sweeps = 16 << min(numbers[ROUND] // 2, 6)
-        numbers[COOLING] = numbers[COOL] = sweeps * numbers[FREE]
-        numbers[HEAT] = (1 + _draw(s.random, 8)) * numbers[STEP] // 8
-        numbers[OPTIMISING] = CHANCE
+        _heat(s, 2 + _draw(s.random, 4))
         _rebuild(s)
     numbers[PEAK_VIOLATIONS], numbers[PEAK_COST] = numbers[VIOLATIONS], numbers[COST]
     numbers[PENDING], numbers[STALE] = 1, 0
@@ -485,7 +535,7 @@ def _anneal(s: State) -> int:
     numbers = s.numbers
     i = s.kept[CHOICE, _draw(s.random, numbers[FREE])]
     v = _random_value(s, i, True)
-    heat = numbers[HEAT] * numbers[COOL] // numbers[COOLING]
+    heat = 0.125 * numbers[HEAT] * numbers[COOL] / numbers[COOLING]
     cost = s.table[i, v] - s.table[i, s.variable[i, VALUE]]
     numbers[COOL] -= 1
     return i * s.table.shape[1] + v if cost * CHANCES <= heat * s.chances[_draw(s.random, CHANCES)] else -1
@@ -495,6 +545,7 @@ def _anneal(s: State) -> int:
 def _settle(s: State) -> None:
     """After annealing: back to the best move of all."""
     s.numbers[OPTIMISING], s.numbers[STALE] = TREE, 0
+    s.numbers[UNTIL] = s.numbers[MOVES] + s.numbers[COOLING] // 4 + s.numbers[PATIENCE]
     for i in range(len(s.table)):
         _touch(s, i)
 
@@ -503,6 +554,8 @@ def _settle(s: State) -> None:
 def begin(s: State, at_random: int) -> int:
     """Make everything from the values, or from random ones."""
     s.numbers[OPTIMISING] = min(s.numbers[OPTIMISING], TREE)
+    if at_random and s.numbers[OPTIMISING] and s.numbers[FREE]:
+        _heat(s, 4)
     if at_random:
         for i in s.kept[CHOICE, : s.numbers[FREE]]:
             s.variable[i, VALUE] = _random_value(s, i, False)
@@ -510,8 +563,9 @@ def begin(s: State, at_random: int) -> int:
     numbers = s.numbers
     numbers[PEAK_VIOLATIONS], numbers[PEAK_COST] = numbers[VIOLATIONS], numbers[COST]
     numbers[HOME_VIOLATIONS], numbers[HOME_COST] = numbers[VIOLATIONS], numbers[COST]
-    s.kept[HOME, :] = s.variable[:-1, VALUE]
-    numbers[STALE] = 0
+    for i in range(len(s.table)):
+        s.kept[HOME, i] = s.variable[i, VALUE]
+    numbers[STALE], numbers[UNTIL] = 0, numbers[MOVES] + 100 * numbers[PATIENCE]
     _write_down(s)
     return 0
 
@@ -551,7 +605,7 @@ def _stuck(s: State) -> None:
     """Nothing improved for long: insist on what is violated, or begin again elsewhere."""
     if s.numbers[OPTIMISING] == 0 or s.numbers[VIOLATIONS] > 0:
         _insist(s)
-        s.numbers[STALE] = 0
+        s.numbers[STALE], s.numbers[UNTIL] = 0, s.numbers[MOVES] + 10 * s.numbers[PATIENCE]
     else:
         _restart(s)
 
@@ -567,7 +621,7 @@ def advance(s: State, moves: int) -> int:
         if numbers[OPTIMISING] == CHANCE:
             if numbers[COOL] == 0:
                 _settle(s)
-        elif numbers[STALE] >= numbers[PATIENCE]:
+        elif numbers[STALE] >= numbers[PATIENCE] or (numbers[OPTIMISING] and numbers[MOVES] >= numbers[UNTIL]):
             _stuck(s)
         done += 1
         numbers[MOVES] += 1
@@ -586,11 +640,12 @@ def advance(s: State, moves: int) -> int:
     return done
 
 
-def plain() -> dict[str, Callable[[State, int], int]]:
-    """The entries as they are written, not compiled: slow, and the same to the last move."""
+def plain() -> dict[str, Callable[..., Any]]:
+    """All functions as they are written, not compiled: slow, and the same to the last move."""
     shared = dict(globals())
+    found: dict[str, Callable[..., Any]] = {}
     for name, function in globals().items():
         source = getattr(function, "py_func", function)
         if isinstance(source, FunctionType) and source.__module__ == __name__:
-            shared[name] = FunctionType(source.__code__, shared, name)
-    return {"begin": shared["begin"], "advance": shared["advance"]}
+            shared[name] = found[name] = FunctionType(source.__code__, shared, name)
+    return found

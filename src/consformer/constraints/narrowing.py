@@ -40,7 +40,8 @@ def match(domains: Sequence[int]) -> tuple[list[int], list[int], int]:
     owner: dict[int, int] = {}
     taken = 0
     for start in range(len(domains)):
-        queue, seen, came = [start], 0, {}  # who can make room by moving to another value
+        queue, seen = [start], 0
+        came: dict[int, int] = {}  # who would make room by moving to another value, and for whom
         while queue:
             x = queue.pop()
             room = domains[x] & ~taken & ~seen

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 
+from consformer import compiled
 from consformer.account import Account, PartAccount, Proof
 from consformer.csp import CSP
 from consformer.hybrid.board import Board
@@ -71,7 +72,13 @@ class HybridRun:
         for place, solve in enumerate(self._solves):  # what needs hardly any search is done first
             if time.perf_counter() >= deadline:
                 break
-            self._begin(solve, deadline)
+            solve.board = Board(solve.csp)
+            if "propagation" in self._parts:
+                self._propagate(solve, deadline)
+            if not solve.board.finished:
+                deadline += self._load(solve)
+                self._backtrack(solve, deadline)
+            solve.seconds = solve.board.seconds
             if place % 20 == 0:
                 yield self._event(solve)
         waiting = [solve for solve in self._solves if not solve.board.finished]
@@ -114,17 +121,26 @@ class HybridRun:
 
     # --- one problem ------------------------------------------------------------------------------------------
 
-    def _begin(self, solve: Solve, deadline: float) -> None:
-        """Propagation, and a short turn of backtracking: enough for most puzzles and rosters."""
-        board = solve.board = Board(solve.csp)
-        if "propagation" in self._parts:
-            self._propagate(solve, deadline)
-        if not board.finished and "backtracking" in self._parts and off(solve.reduced, "backtracking") is None:
-            solve.backtracking = BacktrackingPart(board, solve.reduced, self.seed)
+    def _load(self, solve: Solve) -> float:
+        """Load the compiled code that will be needed, once in a process; it is not a part of the search, and its seconds do not count."""
+        began = time.perf_counter()
+        if compiled.available():
+            if "backtracking" in self._parts:
+                import consformer.compiled.backtrack
+            if "local" in self._parts:
+                import consformer.compiled.local  # noqa: F401
+        taken = time.perf_counter() - began
+        self._started += taken
+        solve.board.started += taken
+        return taken
+
+    def _backtrack(self, solve: Solve, deadline: float) -> None:
+        """A short turn of backtracking: enough for most puzzles and rosters."""
+        if "backtracking" in self._parts and off(solve.reduced, "backtracking") is None:
+            solve.backtracking = BacktrackingPart(solve.board, solve.reduced, self.seed)
             solve.backtracking.take_turn(min(FIRST_TURN, max(0.0, deadline - time.perf_counter())))
-            if board.finished:
+            if solve.board.finished:
                 solve.accounts.append(solve.backtracking.account(finished=True))
-        solve.seconds = board.seconds
 
     def _propagate(self, solve: Solve, deadline: float) -> None:
         board = solve.board

@@ -29,7 +29,9 @@ class Best:
 class LocalSearch:
     """Tabu search on one problem, in slices: `run` goes on where the last one stopped.
 
-    The same seed and number of moves give the same values, however they were cut into slices.
+    Hard problems are repaired as TabuCol does, with weights that grow on what stays violated; where there are soft constraints, annealing
+    and one-move tabu search take turns from the best so far. The same seed and number of moves give the same values, however they were cut
+    into slices; `compiled=False` makes the same moves without compiled code, for tests.
 
     >>> from consformer import Model, all_different
     >>> model = Model()
@@ -44,11 +46,20 @@ class LocalSearch:
         if csp.parts:
             raise ModelError("local search takes one problem at a time: search the instances of a union one by one")
         from consformer.compiled import local as kernel  # here, because loading the compiler takes time
+        from consformer.partners.general import GeneralMoves
         from consformer.partners.statement import initial_state
 
-        self.csp = csp
-        entries = {"begin": kernel.begin, "advance": kernel.advance} if compiled else kernel.plain()
-        self._kernel, self._begin, self._advance = kernel, entries["begin"], entries["advance"]
+        self.csp, self._kernel = csp, kernel
+        self._begin: Callable[[kernel.State, int], int]
+        self._advance: Callable[[kernel.State, int], int]
+        if any(constraint.local() is None for constraint in csp.constraints):
+            general = GeneralMoves(csp)
+            self._begin, self._advance = general.begin, general.advance
+        elif compiled:
+            self._begin, self._advance = kernel.begin, kernel.advance
+        else:
+            twins = kernel.plain()
+            self._begin, self._advance = twins["begin"], twins["advance"]
         self.state = initial_state(csp, seed)
         self._slice = float(FIRST_SLICE)
         if values is not None:

@@ -34,7 +34,7 @@ def initial_state(csp: CSP, seed: int) -> kernel.State:
     settings = {
         kernel.OPTIMISING: int(optimising),
         kernel.BEST_VIOLATIONS: np.iinfo(np.int64).max,
-        kernel.PATIENCE: max(10 * free, 2_000),
+        kernel.PATIENCE: max(free, 2_000) if optimising else max(100 * free, 20_000),
         kernel.STEP: hard,
         kernel.TENURE: tenure,
         kernel.FREE: free,
@@ -45,12 +45,12 @@ def initial_state(csp: CSP, seed: int) -> kernel.State:
     ring = tenure + 12 if optimising else 1
     size = 1 << max(n - 1, 1).bit_length() if optimising else 1
     pairs, counts = _pairs(csp, scale, hard), _counts(csp, scale, hard)
-    variable = np.zeros((n + 1, 6), np.int64)
+    variable = np.zeros((n + 1, 8), np.int64)
     variable[:n, kernel.VALUE] = allowed.argmax(1)
     variable[:n, kernel.MOVABLE] = movable
     variable[:, kernel.FIRST_PAIR] = pairs.pop("first")
     variable[:, kernel.FIRST_TALLY] = counts.pop("first")
-    kept = np.zeros((5, n), np.int64)
+    kept = np.zeros((7, n), np.int64)
     kept[kernel.CHOICE, :free] = np.flatnonzero(movable)
     return kernel.State(
         variable=variable,
@@ -124,8 +124,8 @@ def _counts(csp: CSP, scale: float, hard: int) -> dict[str, Whole]:
     for place, parts in columns.items():
         scope[:-1, place] = _joined(parts)
     order = np.argsort(member, kind="stable")
-    count = np.zeros(int(cells.sum()), np.int64)
-    return {"first": _starts(member, csp.n), "scope": scope, "member": member, "tally": group[order], "count": count}
+    counts = np.zeros(int(cells.sum()), np.int64)
+    return {"first": _starts(member, csp.n), "scope": scope, "member": member, "tally": group[order], "counts": counts}
 
 
 def _joined(parts: list[NDArray[Any]]) -> Whole:
