@@ -269,9 +269,9 @@ def test_a_network_has_settings_for_several_kinds_of_problems(tmp_path: Path) ->
 
 def test_the_network_is_chosen_by_what_a_problem_is_made_of() -> None:
     (cut,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [10, 10]})
-    assert choose([cut]) == choose([cut, replace(cut, family="csp")]) == "maxcut"
+    assert choose([cut]) == choose([cut, replace(cut, family="csp")]) == "strict-maxcut"
     assert choose([cycle(4, 2)]) == choose([cut, cycle(4, 2)]) == choose([]) == "any"
-    assert solve(cut, iterations=3).effort.network == "maxcut"
+    assert solve(cut, iterations=3).effort.network == "strict-maxcut"
     assert solve(cut, iterations=3, network="any").effort.network == "any"
 
 

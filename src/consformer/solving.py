@@ -208,7 +208,9 @@ def start(
         run.problems,
         run.models,
         parts=parts,
-        start_network=lambda csp, seconds: Refinement([csp], refinement.network, replace(refinement.settings, time_limit=seconds)),
+        start_network=lambda csp, seconds: Refinement(
+            [csp], refinement.network.compiled(), replace(refinement.settings, time_limit=seconds)
+        ),
         network_name=run.network_name,
         time_limit=DEFAULT_SECONDS if limit is None else limit,
         seed=refinement.settings.seed,
@@ -290,7 +292,7 @@ def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) ->
 
 
 def choose(problems: Sequence[CSP]) -> str:
-    """The shipped network for such problems, by what they are made of: `maxcut` where all there is are soft differences between two
+    """The shipped network for such problems, by what they are made of: `strict-maxcut` where all there is are soft differences between two
     values, else `any`.
 
     >>> from consformer import Model, all_different
@@ -300,7 +302,7 @@ def choose(problems: Sequence[CSP]) -> str:
     'any'
     """
     cuts = all(csp.m == 2 and csp.constraints and all(_is_cut(constraint) for constraint in csp.constraints) for csp in problems)
-    return "maxcut" if problems and cuts else GENERAL
+    return "strict-maxcut" if problems and cuts else GENERAL
 
 
 def _is_cut(constraint: Constraint) -> bool:

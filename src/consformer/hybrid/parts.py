@@ -138,6 +138,7 @@ class NetworkPart(Part):
         super().__init__(board, csp)
         self.refinement, self.deadline = refinement, deadline
         self._steps = iter(refinement)
+        self._told = 0  # improvements of its own
         self._slowest = SECONDS_PER_PAIR * self.csp.n * self.csp.m * refinement.settings.pool
 
     def work(self, seconds: float) -> None:
@@ -152,7 +153,8 @@ class NetworkPart(Part):
                 self.over = True
                 return
             found = self.refinement.incumbents[0]
-            if found is not None:
+            if found is not None and len(found.history) > self._told:
+                self._told = len(found.history)
                 self.board.offer(self.name, found.values)
             iterations = self.refinement.iteration
             self.note = f"{iterations:,} iteration{'s' if iterations != 1 else ''}"

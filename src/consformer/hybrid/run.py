@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import torch
 
-from consformer import compiled
 from consformer.account import Account, PartAccount, Proof
 from consformer.csp import CSP
 from consformer.hybrid.board import Board
@@ -59,7 +60,7 @@ class HybridRun:
         self.network_name = network_name if "network" in parts else "none"
         self._parts, self._start_network = parts, start_network
         self._solves = [Solve(csp, model) for csp, model in zip(problems, models, strict=True)]
-        self._started = time.perf_counter()
+        self._started = self._deadline = time.perf_counter()
 
     @property
     def limits(self) -> tuple[float | None, int | None]:
@@ -68,25 +69,25 @@ class HybridRun:
 
     def __iter__(self) -> Iterator[Event]:
         self._started = time.perf_counter()
-        deadline = self._started + self.time_limit - MARGIN
+        self._deadline = self._started + self.time_limit - MARGIN
         for place, solve in enumerate(self._solves):  # what needs hardly any search is done first
-            if time.perf_counter() >= deadline:
+            if time.perf_counter() >= self._deadline:
                 break
             solve.board = Board(solve.csp)
             if "propagation" in self._parts:
-                self._propagate(solve, deadline)
+                self._propagate(solve)
             if not solve.board.finished:
-                deadline += self._load(solve)
-                self._backtrack(solve, deadline)
+                self._backtrack(solve)
             solve.seconds = solve.board.seconds
             if place % 20 == 0:
                 yield self._event(solve)
         waiting = [solve for solve in self._solves if not solve.board.finished]
         for place, solve in enumerate(waiting):
             now = time.perf_counter()
-            if now >= deadline:
+            if now >= self._deadline:
                 break
-            yield from self._go_on(solve, now + (deadline - now) / (len(waiting) - place))
+            solve.deadline = now + (self._deadline - now) / (len(waiting) - place)
+            yield from self._go_on(solve)
         if self._solves:
             yield self._event(self._solves[-1])
 
@@ -121,30 +122,31 @@ class HybridRun:
 
     # --- one problem ------------------------------------------------------------------------------------------
 
-    def _load(self, solve: Solve) -> float:
-        """Load the compiled code that will be needed, once in a process; it is not a part of the search, and its seconds do not count."""
+    @contextmanager
+    def _off_the_clock(self, solve: Solve) -> Iterator[None]:
+        """For loading what is needed once in a process, which is not a part of the search: its seconds do not count."""
         began = time.perf_counter()
-        if compiled.available():
-            if "backtracking" in self._parts:
-                import consformer.compiled.backtrack
-            if "local" in self._parts:
-                import consformer.compiled.local  # noqa: F401
+        yield
         taken = time.perf_counter() - began
         self._started += taken
+        self._deadline += taken
+        solve.deadline += taken
         solve.board.started += taken
-        return taken
 
-    def _backtrack(self, solve: Solve, deadline: float) -> None:
+    def _backtrack(self, solve: Solve) -> None:
         """A short turn of backtracking: enough for most puzzles and rosters."""
-        if "backtracking" in self._parts and off(solve.reduced, "backtracking") is None:
-            solve.backtracking = BacktrackingPart(solve.board, solve.reduced, self.seed)
-            solve.backtracking.take_turn(min(FIRST_TURN, max(0.0, deadline - time.perf_counter())))
-            if solve.board.finished:
-                solve.accounts.append(solve.backtracking.account(finished=True))
+        if "backtracking" not in self._parts or off(solve.reduced, "backtracking") is not None:
+            return
+        with self._off_the_clock(solve):
+            importlib.import_module("consformer.compiled.backtrack")
+        solve.backtracking = BacktrackingPart(solve.board, solve.reduced, self.seed)
+        solve.backtracking.take_turn(min(FIRST_TURN, max(0.0, self._deadline - time.perf_counter())))
+        if solve.board.finished:
+            solve.accounts.append(solve.backtracking.account(finished=True))
 
-    def _propagate(self, solve: Solve, deadline: float) -> None:
+    def _propagate(self, solve: Solve) -> None:
         board = solve.board
-        found = propagate(solve.csp, seconds=max(0.0, deadline - time.perf_counter()) / 4)
+        found = propagate(solve.csp, seconds=max(0.0, self._deadline - time.perf_counter()) / 4)
         solve.reduced = found.csp
         if found.contradiction is not None:
             board.prove(Proof("infeasible", "propagation", str(found.contradiction)))
@@ -154,32 +156,32 @@ class HybridRun:
         note = f"{settled:,} variables settled"
         solve.accounts.append(PartAccount("propagation", board.seconds, len(board.steps), board.finished, note))
 
-    def _go_on(self, solve: Solve, deadline: float) -> Iterator[Event]:
+    def _go_on(self, solve: Solve) -> Iterator[Event]:
         """All parts, until one of them is finished or the time is over."""
         board, began = solve.board, time.perf_counter()
         taking_turns: list[Part] = []
         beside: list[Part] = []
         try:
-            for part in self._taking_turns(solve, deadline):
+            for part in self._taking_turns(solve):
                 taking_turns.append(part)
                 if isinstance(part, LocalPart):  # before a process is started
-                    part.take_turn(min(FIRST_TURN, deadline - time.perf_counter()))
+                    part.take_turn(min(FIRST_TURN, solve.left))
             if not board.finished and self._able(solve, "cpsat"):
                 workers = 1 if taking_turns else cores()
-                beside.append(ProverPart(board, solve.reduced, self.seed, workers, deadline - time.perf_counter()))
+                beside.append(ProverPart(board, solve.reduced, self.seed, workers, solve.left))
             clocks = {part.name: 0.0 for part in taking_turns}
-            while not board.finished and time.perf_counter() < deadline:
+            while not board.finished and solve.left > 0:
                 for part in beside:
                     if not part.over:
                         part.work(0.0)
                 able = [part for part in taking_turns if not part.over]
                 if board.finished or not (able or any(not part.over for part in beside)):
                     break
-                if self._hopeless(beside, board, began, deadline):
+                if self._hopeless(beside, solve, began):
                     beside[0].close()
                     beside.append(LocalThread(board, solve.reduced, self.seed + 1))
                 if able:
-                    _turn(min(able, key=lambda part: clocks[part.name]), clocks, deadline)
+                    _turn(min(able, key=lambda part: clocks[part.name]), clocks, solve.left)
                 else:
                     time.sleep(0.005)
                 solve.update()
@@ -201,27 +203,30 @@ class HybridRun:
             solve.accounts.append(PartAccount(name, 0.0, 0, finished=False, note=reason))
         return reason is None
 
-    def _taking_turns(self, solve: Solve, deadline: float) -> Iterator[Part]:
+    def _taking_turns(self, solve: Solve) -> Iterator[Part]:
         board, csp = solve.board, solve.reduced
         if self._able(solve, "local"):
+            with self._off_the_clock(solve):
+                importlib.import_module("consformer.compiled.local")
             yield LocalPart(board, csp, self.seed)
         if solve.backtracking is not None and not solve.backtracking.over:
             yield solve.backtracking
-        if self._able(solve, "network") and not board.finished:
-            refinement = self._start_network(csp, deadline - time.perf_counter())
-            solve.network = NetworkPart(board, csp, refinement, deadline)
+        if not board.finished and self._able(solve, "network"):
+            with self._off_the_clock(solve):
+                refinement = self._start_network(csp, solve.left)
+            solve.network = NetworkPart(board, csp, refinement, solve.deadline)
             yield solve.network
-        if self._able(solve, "repair") and not board.finished:
+        if not board.finished and self._able(solve, "repair"):
             yield RepairPart(board, csp, self.seed)
 
-    def _hopeless(self, beside: Sequence[Part], board: Board, began: float, deadline: float) -> bool:
+    def _hopeless(self, beside: Sequence[Part], solve: Solve, began: float) -> bool:
         """Whether CP-SAT's core is better given to a second local search."""
         if len(beside) != 1 or "local" not in self._parts or not isinstance(beside[0], ProverPart):
             return False
         if beside[0].over:
             return True
         passed = time.perf_counter() - began
-        return bool(board.csp.soft_weight) and passed > max(LEAST_PATIENCE, PATIENCE * (deadline - began)) and beside[0].behind
+        return bool(solve.csp.soft_weight) and passed > max(LEAST_PATIENCE, PATIENCE * (solve.deadline - began)) and beside[0].behind
 
 
 class Solve:
@@ -233,7 +238,12 @@ class Solve:
         self.accounts: list[PartAccount] = []
         self.backtracking: BacktrackingPart | None = None
         self.network: NetworkPart | None = None
-        self.iterations, self.seconds = 0, 0.0
+        self.iterations, self.seconds, self.deadline = 0, 0.0, 0.0
+
+    @property
+    def left(self) -> float:
+        """Seconds until its time is over."""
+        return max(0.0, self.deadline - time.perf_counter())
 
     def update(self) -> None:
         self.seconds = self.board.seconds
@@ -246,9 +256,9 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _turn(part: Part, clocks: dict[str, float], deadline: float) -> None:
+def _turn(part: Part, clocks: dict[str, float], left: float) -> None:
     """Let a part work, and put it back in the queue, the further the less it has earned."""
     spent = part.seconds
-    if part.take_turn(min(TURN, deadline - time.perf_counter())):
+    if part.take_turn(min(TURN, left)):
         part.weight = min(part.weight * REWARD, MOST_WEIGHT)
     clocks[part.name] += max(part.seconds - spent, 1e-3) / part.weight
