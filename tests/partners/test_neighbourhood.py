@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consformer.partners.neighbourhood import neighbourhood
+from consformer.partners.neighbourhood import doubtful, neighbourhood
 from tests.helpers import cycle, problem, random_csp
 
 
@@ -33,3 +33,11 @@ def test_violated_soft_constraints_count_where_no_hard_one_is(seed: int) -> None
     values[6] = 1
     region = neighbourhood(problem(records, n=20, m=2), values, 2, torch.Generator().manual_seed(seed))
     assert torch.nonzero(region)[:, 0].tolist() == [6, 7]
+
+
+def test_conflicts_first_then_what_the_network_is_least_sure_of() -> None:
+    csp = problem([{"kind": "not_equal", "scope": [0, 1]}], n=5, m=2, given={2: 0})
+    sureness = torch.tensor([9.0, 9.0, 0.0, 2.0, 1.0])
+    chosen = [torch.nonzero(doubtful(csp, [0, 0, 0, 0, 0], sureness, size))[:, 0].tolist() for size in range(1, 6)]
+    assert chosen[1:] == [[0, 1], [0, 1, 4], [0, 1, 3, 4], [0, 1, 3, 4]]
+    assert chosen[0] in ([0], [1])

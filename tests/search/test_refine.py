@@ -490,3 +490,15 @@ def test_redrawing_hides_the_present_values_of_what_is_updated(redraw: bool) -> 
     start = csp.random_values(1, torch.Generator().manual_seed(3))
     assert torch.equal(seen[~subset], start[~subset])
     assert torch.equal(seen[subset], start[subset]) != redraw
+
+
+def test_how_sure_the_network_was_is_remembered_when_asked_for() -> None:
+    def answer(csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
+        return torch.arange(csp.n).float()[None, :, None] * torch.tensor([0.0, 1.0])
+
+    for remember, expected in ((True, [0.0, 1.0, 2.0]), (False, None)):
+        search = Refinement([cycle(3, 2)], ScriptedNetwork(answer), SearchSettings(iterations=1, p=Fixed(1.0), remember=remember))
+        assert search.sureness() is None
+        list(search)
+        found = search.sureness()
+        assert (None if found is None else found.tolist()) == expected

@@ -16,7 +16,7 @@ from consformer.hybrid.board import Board
 from consformer.partners.backtrack import Backtracking
 from consformer.partners.cpsat import Prover
 from consformer.partners.local import LocalSearch
-from consformer.partners.neighbourhood import neighbourhood
+from consformer.partners.neighbourhood import doubtful, neighbourhood
 from consformer.partners.process import available
 from consformer.partners.repair import Repairer
 from consformer.search.refine import Refinement
@@ -87,8 +87,8 @@ class LocalPart(Part):
         self.search = LocalSearch(self.csp, seed)
 
     def work(self, seconds: float) -> None:
-        if self.board.values is not None and self.board.key < self._key():
-            self.search.restart_from(self.board.values)
+        if self.board.values is not None and self.board.key < self._key() and self.board.finisher != LocalThread.name:
+            self.search.restart_from(self.board.values)  # but two local searches go their own ways
         if self.search.run(seconds=seconds) or self.board.values is None:
             self.board.offer(self.name, self.search.best.values)
         self.note = f"{self.search.moves:,} moves"
@@ -166,23 +166,25 @@ class NetworkPart(Part):
 
 
 class RepairPart(Part):
-    """CP-SAT decides a region around what is wrong, exactly; the region grows as long as that is quick."""
+    """CP-SAT decides some variables exactly: in turn a region around what is wrong with the best assignment, and what the network is least
+    sure of in its own. There are more of them as long as that is quick.
+    """
 
     name = "repair"
     weight = 1.0
 
-    def __init__(self, board: Board, csp: CSP, seed: int) -> None:
+    def __init__(self, board: Board, csp: CSP, seed: int, network: NetworkPart | None = None) -> None:
         super().__init__(board, csp)
         self.repairer = Repairer(seconds=REPAIR_SECONDS, seed=seed)
         self.generator = torch.Generator().manual_seed(seed)
-        self.size, self.count = REPAIRED, 0
+        self.network, self.size, self.count, self.chosen = network, REPAIRED, 0, 0
 
     def work(self, seconds: float) -> None:
-        if self.board.values is None:
-            return
         began = time.perf_counter()
-        region = neighbourhood(self.csp, self.board.values, self.size, self.generator)
-        self.repairer.submit(self.csp, self.board.values, region)
+        order = self._order()
+        if order is None:
+            return
+        self.repairer.submit(self.csp, *order)
         while self.repairer.waiting and time.perf_counter() - began < max(seconds, REPAIR_SECONDS):
             for repair in self.repairer.poll():
                 self.count += 1
@@ -190,9 +192,21 @@ class RepairPart(Part):
             time.sleep(0.001)
         quick = time.perf_counter() - began < REPAIR_SECONDS / 4
         self.size = max(8, min(int(self.size * (1.1 if quick else 0.9)), self.csp.n))
-        self.note = f"{self.count:,} repairs"
+        self.note = f"{self.count:,} repairs, {self.chosen:,} of them where the network said"
         if self.repairer.status == "failed":
             self.over, self.note = True, self.repairer.reason
+
+    def _order(self) -> tuple[list[int], torch.Tensor] | None:
+        """What to repair, and which of its variables."""
+        sureness = None if self.network is None else self.network.refinement.sureness()
+        if sureness is not None and self.count % 2:
+            assert self.network is not None
+            found = self.network.refinement.incumbents[0]
+            if found is not None:
+                self.chosen += 1
+                return found.values, doubtful(self.csp, found.values, sureness, self.size)
+        values = self.board.values
+        return None if values is None else (values, neighbourhood(self.csp, values, self.size, self.generator))
 
     def close(self) -> None:
         self.repairer.close()

@@ -217,7 +217,7 @@ class HybridRun:
             solve.network = NetworkPart(board, csp, refinement, solve.deadline)
             yield solve.network
         if not board.finished and self._able(solve, "repair"):
-            yield RepairPart(board, csp, self.seed)
+            yield RepairPart(board, csp, self.seed, solve.network)
 
     def _hopeless(self, beside: Sequence[Part], solve: Solve, began: float) -> bool:
         """Whether CP-SAT's core is better given to a second local search."""

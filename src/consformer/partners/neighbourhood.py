@@ -10,6 +10,15 @@ from torch import Tensor
 from consformer.csp import CSP
 
 
+def doubtful(csp: CSP, values: Sequence[int], sureness: Tensor, size: int) -> Tensor:
+    """Up to `size` variables [n] bool that are not fixed: those in conflict, then those that the network is least sure of [n]."""
+    wrong = csp.in_conflict(torch.tensor([list(values)]))[0]
+    order = torch.where(wrong, -1.0, sureness).masked_fill(~csp.free, float("inf"))
+    chosen = torch.zeros(csp.n, dtype=torch.bool)
+    chosen[order.argsort()[:size]] = True
+    return chosen & csp.free
+
+
 def neighbourhood(csp: CSP, values: Sequence[int], size: int, generator: torch.Generator) -> Tensor:
     """Up to `size` variables [n] bool that are not fixed, around a variable in conflict, drawn at random.
 

@@ -42,6 +42,7 @@ class SearchSettings:
     restart: int | None = None  # a candidate without progress for so many iterations starts anew (see `Batch.restart`)
     restarts: str = "scratch"  # from what: one of `ORIGINS`
     patience: str = "fixed"  # how `restart` changes: one of `PACES`
+    remember: bool = False  # how sure the network was, for whoever asks (`Refinement.sureness`)
     seed: int = 0
 
 
@@ -107,6 +108,14 @@ class Refinement:
                 self._batch = self._refill(self._batch)
             yield event
 
+    def sureness(self) -> Tensor | None:
+        """[n] of the only problem: how far the best value of each variable was ahead of the next when the network was last asked, in its best
+        candidate; none when it was not asked, or does not `remember`.
+        """
+        if self._batch is None or not self.settings.remember or self.iteration == 0:
+            return None
+        return self._batch.margin[int(self._batch.best()[0][0])]
+
     def _out_of_time(self) -> bool:
         return self.settings.time_limit is not None and self.seconds >= self.settings.time_limit
 
@@ -126,7 +135,7 @@ class Refinement:
             subset = self.select(csp, batch.values, p, generator, Context(batch.margin, arms))
             logits = self.network(csp, self._seen(batch, subset, settings.redraw(moment)), subset, temperature)
             batch.values = torch.where(subset, self.decode(logits, generator), batch.values)
-            if settings.select in REMEMBERING:
+            if settings.remember or settings.select in REMEMBERING:
                 batch.margin = torch.where(subset, margin(logits), batch.margin)
             batch.age += 1
             batch.spent += 1
