@@ -497,8 +497,8 @@ def test_how_sure_the_network_was_is_remembered_when_asked_for() -> None:
         return torch.arange(csp.n).float()[None, :, None] * torch.tensor([0.0, 1.0])
 
     for remember, expected in ((True, [0.0, 1.0, 2.0]), (False, None)):
-        search = Refinement([cycle(3, 2)], ScriptedNetwork(answer), SearchSettings(iterations=1, p=Fixed(1.0), remember=remember))
+        search = Refinement([cycle(3, 2)], ScriptedNetwork(answer), SearchSettings(iterations=5, p=Fixed(1.0), remember=remember))
         assert search.sureness() is None
-        list(search)
+        next(event for event in search if event.iteration == 1)
         found = search.sureness()
         assert (None if found is None else found.tolist()) == expected
