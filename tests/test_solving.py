@@ -16,7 +16,7 @@ from consformer.hybrid import PARTS
 from consformer.networks import EquivariantConfig, EquivariantNetwork, Network, TokenConfig, TokenNetwork
 from consformer.search import refine as refine_module
 from consformer.search.schedule import Annealed, Fixed
-from consformer.solving import MOST_MEMORY, Settings, choose
+from consformer.solving import MOST_MEMORY, RefineSettings, choose
 from consformer.training.checkpoint import Card, save_network
 from tests.helpers import ScriptedNetwork, cycle, gibbs, impossible, problem, small_equivariant
 
@@ -291,7 +291,7 @@ def test_a_network_from_a_file(network_file: Callable[..., Path]) -> None:
         assert settings.p == Fixed(0.5)
         assert settings.temperature == Annealed(0.4, 0.2)
         assert (settings.decode, settings.restart, settings.restarts, settings.patience) == ("greedy", 9, "cross", "luby")
-    others: Settings = {
+    others: RefineSettings = {
         "network": path,
         "p": 0.9,
         "temperature": "1",

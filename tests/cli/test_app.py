@@ -19,7 +19,7 @@ from consformer.cli.app import app, busy, err, noting_ctrl_c
 from tests.cli.running import Cli, process
 
 GROUPS = ["", "generate"]
-COMMANDS = ["solve", "train", "evaluate", "check", "models", *(f"generate {name}" for name in families.names())]
+COMMANDS = ["bench search", "solve", "train", "evaluate", "check", "models", *(f"generate {name}" for name in families.names())]
 
 
 def test_version(cli: Cli) -> None:
@@ -44,7 +44,7 @@ def test_help(cli: Cli, command: str) -> None:
     assert "\x1b" not in ran.out
 
 
-@pytest.mark.parametrize("command", ["", "generate", "solve", "train", "evaluate", "check", "models"])
+@pytest.mark.parametrize("command", ["", "bench search", "generate", "solve", "train", "evaluate", "check", "models"])
 def test_help_teaches_by_examples_that_fit_a_terminal(cli: Cli, command: str) -> None:
     shown = cli(*command.split(), "--help").out
     found = typer.main.get_command(app)
@@ -59,7 +59,7 @@ def test_help_teaches_by_examples_that_fit_a_terminal(cli: Cli, command: str) ->
 
 def test_commands_are_found_by_themselves() -> None:
     assert commands.__doc__
-    assert set(typer.main.get_command(app).commands) == {"check", "evaluate", "generate", "models", "solve", "train"}  # type: ignore[attr-defined]
+    assert set(typer.main.get_command(app).commands) == {"bench", "check", "evaluate", "generate", "models", "solve", "train"}  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

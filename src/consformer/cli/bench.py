@@ -56,8 +56,8 @@ def search(
 
     [bold]Examples[/]
       consformer bench search coloring-5-50 nurse-10 --quick
-      consformer bench search coloring-10-200 --variant hybrid --variant cpsat-6 -o results
-      consformer bench search dimacs_col --best-known dimacs_col/best_known.csv --most 999 --time-limit 30 -o results
+      consformer bench search coloring-10-200 --variant hybrid -o results
+      consformer bench search dimacs --best-known best_known.csv --most 999
     """
     from consformer.bench.search import USUAL, VARIANTS, SearchBench, lines, markdown
     from consformer.errors import UnknownNameError

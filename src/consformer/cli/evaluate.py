@@ -76,7 +76,7 @@ def evaluate(
     [bold]Examples[/]
       consformer evaluate any sudoku --count 200 --iterations 200
       consformer evaluate any coloring-5-50 --cpsat 10 -o c5.jsonl --plot c5.png
-      consformer evaluate strict-maxcut gset/graphs --best-known gset/best_known.csv
+      consformer evaluate strict-maxcut graphs --best-known best_known.csv
     """
     from consformer.errors import ConsformerError
     from consformer.evaluation import Evaluation, Limits, Rival, load_set, set_names

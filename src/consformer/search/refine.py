@@ -109,8 +109,8 @@ class Refinement:
             yield event
 
     def sureness(self) -> Tensor | None:
-        """[n] of the only problem, in its best candidate: how far the best value of each variable was ahead of the next when the network was
-        last asked; none when it was not asked, or does not `remember`.
+        """[n] of the only problem, in its best candidate: how far the best value of each variable was ahead of the next when the network
+        was last asked; none when it was not asked, or does not `remember`.
         """
         if self._batch is None or not self.settings.remember or self.iteration == 0:
             return None
