@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from consformer.csp import CSP
@@ -49,8 +50,9 @@ def check(csp: CSP, values: Sequence[int]) -> Verdict:
         optimises |= bool(soft.any())
         named = np.flatnonzero((found > 0) & ~soft)[: MOST_NAMED - len(broken)]
         if len(named):
-            records = constraint.records()
-            broken += [_describe(csp, records[i]) for i in named]
+            chosen = np.zeros(len(found), dtype=bool)
+            chosen[named] = True
+            broken += [_describe(csp, record) for record in constraint.only(torch.from_numpy(chosen)).records()]
     objective = (csp.offset - cost if csp.maximise else csp.offset + cost) if optimises else None
     return Verdict(violations, objective, tuple(broken))
 

@@ -199,3 +199,16 @@ def test_what_is_impossible_is_told_by_whom() -> None:
     assert result.proof is not None
     assert "the values 0, 1 are left for 3 variables" in result.proof.words
     assert len(result.assignment) == 3
+
+
+def test_parts_that_would_take_too_long_to_begin_are_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts_module, "SECONDS_PER_PAIR", 1.0)
+    monkeypatch.setattr(parts_module, "SECONDS_TO_STATE", {"cpsat": 1.0})
+    monkeypatch.setattr(parts_module, "MOST_REPAIRED", 10)
+    result = solve(hard_graph(), network=gibbs(), time_limit=1)
+    assert result.effort.account is not None
+    notes = {part.name: part.note for part in result.effort.account.parts}
+    assert notes["network"].startswith("is not started: it would take about 960 of the")
+    assert notes["cpsat"].startswith("is not started")
+    assert notes["repair"] == "is not for problems as large as this"
+    assert "moves" in notes["local search"]

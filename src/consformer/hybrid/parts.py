@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 
 import torch
 
@@ -23,6 +22,9 @@ from consformer.search.refine import Refinement
 
 # Seconds that an iteration of a network takes for each (variable, value) pair, as long as none was timed: rather too many.
 SECONDS_PER_PAIR = 2e-5
+# And that it takes to make a problem ready for a part, for each of its cells.
+SECONDS_TO_STATE = {"local": 1e-6, "cpsat": 2e-6}
+MOST_REPAIRED = 2_000_000  # cells of a problem: in a larger one, looking for a region to repair takes longer than repairing it
 REPAIRED = 40  # variables in the first repair; more as long as repairs are quick, fewer when they are not
 REPAIR_SECONDS = 0.2
 
@@ -85,17 +87,16 @@ class LocalPart(Part):
     def __init__(self, board: Board, csp: CSP, seed: int) -> None:
         super().__init__(board, csp)
         self.search = LocalSearch(self.csp, seed)
+        self._from = board.key  # of the best when it last looked
 
     def work(self, seconds: float) -> None:
-        if self.board.values is not None and self.board.key < self._key() and self.board.finisher != LocalThread.name:
-            self.search.restart_from(self.board.values)  # but two local searches go their own ways
-        if self.search.run(seconds=seconds) or self.board.values is None:
-            self.board.offer(self.name, self.search.best.values)
+        board = self.board
+        if board.values is not None and board.key < self._from and board.finisher not in (self.name, LocalThread.name):
+            self.search.restart_from(board.values)  # but two local searches go their own ways
+        if self.search.run(seconds=seconds) or board.values is None:
+            board.offer(self.name, self.search.best.values)
+        self._from = board.key
         self.note = f"{self.search.moves:,} moves"
-
-    def _key(self) -> tuple[float, float]:
-        best = self.search.best
-        return best.violations, best.cost
 
 
 class LocalThread(Part):
@@ -250,12 +251,22 @@ class ProverPart(Part):
         self.seconds = time.perf_counter() - self._began
 
 
-def off(csp: CSP, name: str) -> str | None:
-    """Why a part cannot take part in this problem; None when it can."""
-    checks: dict[str, Callable[[], str | None]] = {
-        "backtracking": lambda: None if Backtracking.fits(csp) else "takes only problems in which variables must differ",
-        "local": lambda: None if compiled.available() else "needs a compiler: pip install numba",
-        "cpsat": lambda: None if available() else "is off: pip install ortools",
-        "repair": lambda: None if available() else "is off: pip install ortools",
-    }
-    return checks.get(name, lambda: None)()
+def off(csp: CSP, name: str, seconds: float) -> str | None:
+    """Why a part cannot take part in this problem, with so many seconds left; None when it can."""
+    if name == "backtracking":
+        return None if Backtracking.fits(csp) else "takes only problems in which variables must differ, and not too many"
+    if name in ("cpsat", "repair") and not available():
+        return "is off: pip install ortools"
+    if name == "repair" and cells(csp) > MOST_REPAIRED:
+        return "is not for problems as large as this"
+    if name == "local" and not compiled.available():
+        return "needs a compiler: pip install numba"
+    needed = SECONDS_PER_PAIR * csp.n * csp.m if name == "network" else SECONDS_TO_STATE.get(name, 0.0) * cells(csp)
+    if needed > seconds / 2 and needed > 1:
+        return f"is not started: it would take about {needed:.0f} of the {seconds:.0f} seconds to begin"
+    return None
+
+
+def cells(csp: CSP) -> int:
+    """How large a problem is: values of variables, and variables of constraints."""
+    return csp.n * csp.m + sum(len(constraint.members) for constraint in csp.constraints)

@@ -27,6 +27,7 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 }
 
 TURN = 0.05  # seconds that a part works before the next one has its turn
+TURN_PER_VARIABLE = 1e-6  # at least: looking at an assignment of a large problem takes time, too
 FIRST_TURN = 0.02  # of the quick parts, before another process is started
 REWARD, MOST_WEIGHT = 1.5, 8.0  # a part that found something better gets so much more of the time, but not all of it
 MARGIN = 0.02  # seconds before the time limit at which work ends, so that the answer is there in time
@@ -135,7 +136,7 @@ class HybridRun:
 
     def _backtrack(self, solve: Solve) -> None:
         """A short turn of backtracking: enough for most puzzles and rosters."""
-        if "backtracking" not in self._parts or off(solve.reduced, "backtracking") is not None:
+        if "backtracking" not in self._parts or off(solve.reduced, "backtracking", self._deadline - time.perf_counter()) is not None:
             return
         with self._off_the_clock(solve):
             importlib.import_module("consformer.compiled.backtrack")
@@ -198,7 +199,7 @@ class HybridRun:
         """Whether a part was asked for and can take part; if it cannot, the account says why."""
         if name not in self._parts:
             return False
-        reason = self._without_network if name == "network" else off(solve.reduced, name)
+        reason = (self._without_network if name == "network" else None) or off(solve.reduced, name, solve.left)
         if reason is not None:
             solve.accounts.append(PartAccount(name, 0.0, 0, finished=False, note=reason))
         return reason is None
@@ -259,6 +260,7 @@ def cores() -> int:
 def _turn(part: Part, clocks: dict[str, float], left: float) -> None:
     """Let a part work, and put it back in the queue, the further the less it has earned."""
     spent = part.seconds
-    if part.take_turn(min(TURN, left)):
+    turn = max(TURN, TURN_PER_VARIABLE * part.csp.n)
+    if part.take_turn(min(turn, left)):
         part.weight = min(part.weight * REWARD, MOST_WEIGHT)
     clocks[part.name] += max(part.seconds - spent, 1e-3) / part.weight

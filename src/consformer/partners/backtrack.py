@@ -21,7 +21,8 @@ from consformer.errors import ModelError
 from consformer.graph import Graph
 
 MOST_VALUES = 64  # a domain is a word of bits
-MOST_EDGES = 5_000_000
+MOST_VARIABLES = 20_000  # every node looks at all of them
+MOST_EDGES = 2_000_000
 SLICE_WORK = 2_000_000  # edges looked at between two looks at the clock, at most
 FIRST_RUN = 500  # nodes of the first run; later ones are longer
 
@@ -41,14 +42,15 @@ class Backtracking:
     @staticmethod
     def fits(csp: CSP) -> bool:
         """Whether it can be used: only differences, nothing to optimise, few enough values, and a compiler."""
-        if csp.parts or csp.m > MOST_VALUES or csp.soft_weight or not compiled.available():
+        if csp.parts or csp.m > MOST_VALUES or csp.n > MOST_VARIABLES or csp.soft_weight or not compiled.available():
             return False
         return all(constraint.differences() is not None for constraint in csp.constraints) and csp.graph.edges.shape[1] <= MOST_EDGES
 
     def __init__(self, csp: CSP, seed: int = 0) -> None:
         if not self.fits(csp):
             raise ModelError(
-                f"backtracking takes single problems of differences only, with at most {MOST_VALUES} values and nothing to optimise"
+                f"backtracking takes single problems of differences only, with at most {MOST_VARIABLES} variables and {MOST_VALUES} values "
+                "and nothing to optimise"
             )
         self.csp, self.status, self.nodes = csp, "open", 0
         edges = _differences(csp)
