@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from consformer.csp import CSP
@@ -49,10 +48,7 @@ def check(csp: CSP, values: Sequence[int]) -> Verdict:
         cost += float((found * constraint.weight.numpy())[soft].sum())
         optimises |= bool(soft.any())
         named = np.flatnonzero((found > 0) & ~soft)[: MOST_NAMED - len(broken)]
-        if len(named):
-            chosen = np.zeros(len(found), dtype=bool)
-            chosen[named] = True
-            broken += [_describe(csp, record) for record in constraint.only(torch.from_numpy(chosen)).records()]
+        broken += [_describe(csp, constraint.record(int(i))) for i in named]
     objective = (csp.offset - cost if csp.maximise else csp.offset + cost) if optimises else None
     return Verdict(violations, objective, tuple(broken))
 

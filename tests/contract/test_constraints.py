@@ -297,6 +297,13 @@ def test_restricted_to_free_variables_it_costs_the_same_up_to_a_constant(name: s
 
 @every_kind
 @given(data=st.data())
+def test_one_record_is_as_among_all(name: str, data: st.DataObject) -> None:
+    constraint = data.draw(cases(name)).constraint
+    assert [constraint.record(index) for index in range(len(constraint))] == constraint.records()
+
+
+@every_kind
+@given(data=st.data())
 def test_some_of_the_constraints_are_what_they_were(name: str, data: st.DataObject) -> None:
     case = data.draw(cases(name))
     kept = torch.tensor(data.draw(st.lists(st.booleans(), min_size=len(case.records), max_size=len(case.records))))

@@ -202,15 +202,23 @@ class Constraint(ABC):
         """The way back: one record per constraint, `from_records(records())` is the same constraints."""
         ends = torch.cumsum(self.sizes, 0).tolist()
         members, weights, softs = self.members.tolist(), self.signed_weight.tolist(), self.soft.tolist()
-        result = []
-        for index, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
-            record: Record = {"kind": self.kind, "scope": members[start:end], **self.extra(index)}
-            if softs[index]:
-                record["soft"] = True
-            if weights[index] != 1:
-                record["weight"] = weights[index]
-            result.append(record)
-        return result
+        return [
+            self._record(index, members[start:end], softs[index], weights[index])
+            for index, (start, end) in enumerate(zip([0, *ends], ends, strict=False))
+        ]
+
+    def record(self, index: int) -> Record:
+        """One of them, without making the others."""
+        scope = self.members[self.group == index].tolist()
+        return self._record(index, scope, bool(self.soft[index]), float(self.signed_weight[index]))
+
+    def _record(self, index: int, scope: list[int], soft: bool, weight: float) -> Record:
+        record: Record = {"kind": self.kind, "scope": scope, **self.extra(index)}
+        if soft:
+            record["soft"] = True
+        if weight != 1:
+            record["weight"] = weight
+        return record
 
     @property
     def signed_weight(self) -> Tensor:
