@@ -49,8 +49,9 @@ Whole = NDArray[np.int64]
     UNTIL,  # the move with which to begin again at the latest
     PEAK_CHANGED,  # how many variables stand in PEAK_CHANGES; -1: any may have changed
     BEST_CHANGED,
-) = range(28)
-NUMBERS = 28
+    SWEEP,  # whose turn it is in annealing
+) = range(29)
+NUMBERS = 29
 LONGEST = 8  # times as long, as a power of two
 TREE, CHANCE = 1, 2
 
@@ -530,15 +531,35 @@ def _restart(s: State) -> None:
 
 
 @_compiled()
-def _anneal(s: State) -> int:
-    """A random move (variable * m + value), or -1 where it is too bad for the temperature."""
-    numbers = s.numbers
-    i = s.kept[CHOICE, _draw(s.random, numbers[FREE])]
-    v = _random_value(s, i, True)
-    heat = 0.125 * numbers[HEAT] * numbers[COOL] / numbers[COOLING]
-    cost = s.table[i, v] - s.table[i, s.variable[i, VALUE]]
-    numbers[COOL] -= 1
-    return i * s.table.shape[1] + v if cost * CHANCES <= heat * s.chances[_draw(s.random, CHANCES)] else -1
+def _anneal(s: State, most: int) -> int:
+    """Random moves of one variable after the other, until one is good enough for the temperature: variable * m + value, or -1 after so many
+    that are not. What is read and written most is kept out of the arrays: nearly all moves are refused when it is cold.
+    """
+    numbers, table, variable, m = s.numbers, s.table, s.variable, s.table.shape[1]
+    x, place, left, found = s.random[0], numbers[SWEEP], numbers[COOL], -1
+    warmth = 0.125 * numbers[HEAT] / (CHANCES * numbers[COOLING])
+    end = max(left - most, 0)
+    while left > end and found < 0:
+        i = s.kept[CHOICE, place]
+        place = place + 1 if place + 1 < numbers[FREE] else 0
+        value = variable[i, VALUE]
+        v = 1 - value
+        if m > 2:
+            x ^= x << np.uint64(13)
+            x ^= x >> np.uint64(7)
+            x ^= x << np.uint64(17)
+            v = (np.int64(x >> np.uint64(33)) * (m - 1)) >> 31
+            v += v >= value
+        x ^= x << np.uint64(13)
+        x ^= x >> np.uint64(7)
+        x ^= x << np.uint64(17)
+        cost = table[i, v] - table[i, value]  # of a value outside the domain far too much
+        if cost <= 0 or cost <= warmth * left * s.chances[np.int64(x >> np.uint64(54))]:
+            found = i * m + v
+        left -= 1
+    s.random[0] = x
+    numbers[SWEEP], numbers[COOL] = place, left
+    return int(found)
 
 
 @_compiled()
@@ -574,8 +595,6 @@ def begin(s: State, at_random: int) -> int:
 def _pick(s: State, now: int) -> int:
     """The next move; -1: none this time."""
     numbers, m, ring = s.numbers, s.table.shape[1], len(s.ring)
-    if numbers[OPTIMISING] == CHANCE:
-        return _anneal(s)
     if numbers[OPTIMISING] == 0:
         return _pick_repair(s.variable, s.table, s.tabu, s.kept, s.offers, numbers, s.random)
     node = s.ring[now % ring, HEAD]
@@ -618,14 +637,21 @@ def advance(s: State, moves: int) -> int:
     while done < moves and (numbers[BEST_VIOLATIONS] > 0 or numbers[BEST_COST] > 0) and numbers[FREE] > 0:
         if numbers[PENDING] and numbers[PEAK_VIOLATIONS] == 0 and numbers[PEAK_COST] == 0:
             break
+        if numbers[OPTIMISING] == CHANCE and numbers[COOL] == 0:
+            _settle(s)
         if numbers[OPTIMISING] == CHANCE:
-            if numbers[COOL] == 0:
-                _settle(s)
-        elif numbers[STALE] >= numbers[PATIENCE] or (numbers[OPTIMISING] and numbers[MOVES] >= numbers[UNTIL]):
-            _stuck(s)
-        done += 1
-        numbers[MOVES] += 1
-        move = _pick(s, numbers[MOVES])
+            before = numbers[COOL]
+            move = _anneal(s, moves - done)
+            tried = before - numbers[COOL]
+        else:
+            if numbers[STALE] >= numbers[PATIENCE] or (numbers[OPTIMISING] and numbers[MOVES] >= numbers[UNTIL]):
+                _stuck(s)
+                if numbers[OPTIMISING] == CHANCE:
+                    continue
+            move, tried = _pick(s, numbers[MOVES] + 1), 1
+        done += tried
+        numbers[MOVES] += tried
+        numbers[STALE] += tried - 1
         if move < 0:
             numbers[STALE] += 1
             continue
