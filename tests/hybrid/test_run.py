@@ -164,6 +164,16 @@ def test_a_core_that_cp_sat_has_left_is_used(monkeypatch: pytest.MonkeyPatch) ->
     assert "second local search" in [part.name for part in result.effort.account.parts]
 
 
+@pytest.mark.parametrize("without", [["cpsat"], []])
+def test_no_core_is_idle(without: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.hybrid.run.SECOND_WIND", 0.2)
+    result = solve(hard_graph(), network=gibbs(), time_limit=2, without=without)
+    assert result.effort.account is not None
+    names = [part.name for part in result.effort.account.parts]
+    assert "second local search" in names
+    assert ("CP-SAT" in names) == (not without)
+
+
 def test_unknown_names() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'hybrid'"):
         start([cycle(3, 3)], method="hybird")

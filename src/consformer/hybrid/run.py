@@ -32,8 +32,10 @@ FIRST_TURN = 0.02  # of the quick parts, before another process is started
 REWARD, MOST_WEIGHT = 1.5, 8.0  # a part that found something better gets so much more of the time, but not all of it
 MARGIN = 0.02  # seconds before the time limit at which work ends, so that the answer is there in time
 # CP-SAT gives its core to a second local search when all it has is worse than what others have after so much of the time, but not before so
-# many seconds. Only where there is something to optimise: else it is the one that may yet prove that there is no solution.
+# many seconds. That is where there is something to optimise. Else it may yet prove that there is no solution: it goes on, and after so many
+# seconds the second local search shares the cores with it.
 PATIENCE, LEAST_PATIENCE = 0.15, 3.0
+SECOND_WIND = 1.0
 
 Starter = Callable[[CSP, float], Refinement]  # the network's search on a problem, for so many seconds
 
@@ -178,9 +180,7 @@ class HybridRun:
                 able = [part for part in taking_turns if not part.over]
                 if board.finished or not (able or any(not part.over for part in beside)):
                     break
-                if self._hopeless(beside, solve, began):
-                    beside[0].close()
-                    beside.append(LocalThread(board, solve.reduced, self.seed + 1))
+                self._reinforce(solve, taking_turns, beside, began)
                 if able:
                     _turn(min(able, key=lambda part: clocks[part.name]), clocks, solve.left)
                 else:
@@ -220,14 +220,20 @@ class HybridRun:
         if not board.finished and self._able(solve, "repair"):
             yield RepairPart(board, csp, self.seed, solve.network)
 
-    def _hopeless(self, beside: Sequence[Part], solve: Solve, began: float) -> bool:
-        """Whether CP-SAT's core is better given to a second local search."""
-        if len(beside) != 1 or "local" not in self._parts or not isinstance(beside[0], ProverPart):
-            return False
-        if beside[0].over:
-            return True
+    def _reinforce(self, solve: Solve, taking_turns: Sequence[Part], beside: list[Part], began: float) -> None:
+        """A second local search, on a core that nothing else uses, or that CP-SAT had for long enough."""
+        if any(isinstance(part, LocalThread) for part in beside) or not any(isinstance(part, LocalPart) for part in taking_turns):
+            return
+        prover = next((part for part in beside if isinstance(part, ProverPart)), None)
         passed = time.perf_counter() - began
-        return bool(solve.csp.soft_weight) and passed > max(LEAST_PATIENCE, PATIENCE * (solve.deadline - began)) and beside[0].behind
+        if prover is not None and not prover.over:
+            if solve.csp.soft_weight:
+                if passed < max(LEAST_PATIENCE, PATIENCE * (solve.deadline - began)) or not prover.behind:
+                    return
+                prover.close()
+            elif passed < SECOND_WIND:
+                return
+        beside.append(LocalThread(solve.board, solve.reduced, self.seed + 1))
 
 
 class Solve:
