@@ -37,7 +37,7 @@ class Line:
 
 
 RIVAL = "--cpsat 10"
-GSET = "--best-known gset/best_known.csv --where weights=+1 --time-limit 10"
+GSET = "--best-known gset/best_known.csv --where weights=+1 --time-limit 180"
 LINES = [
     Line("sudoku", "Sudoku, 31–42 givens", "100 %"),
     Line(

@@ -27,6 +27,6 @@ for name in SLOTS:
 model.fix(slot[EXAMS.index("drama")], "Tue 9")  # the stage is free only then
 
 result = solve(model)
-print(result.status, f"after {result.effort.iterations} iterations")
+print(result.status, f"in {result.effort.seconds:.2f} s, found by {result.effort.account.winner}")
 for name in SLOTS:
     print(f"{name:>7}: {', '.join(exam for exam, at in zip(EXAMS, result[slot], strict=True) if at == name)}")

@@ -13,7 +13,7 @@ for i in range(ORDER):
     model.add(all_different(x[i, :]), all_different(x[:, i]))
 model.add(all_different([x[i, i] for i in range(ORDER)]))
 
-result = solve(model, pool=8)
+result = solve(model, method="network", pool=8)
 print(result.status, f"after {result.effort.iterations} iterations")
 for row in result[x]:
     print(" ".join(row))
