@@ -121,8 +121,20 @@ def assign(
             return True
 
 
+@numba.njit("void(uint64[::1],int64[::1],uint64[::1],uint64[::1],int64[::1],int64)", **_COMPILE)  # type: ignore[untyped-decorator]
+def _undo(domain: Bits, trail: Places, trail_bits: Bits, last: Bits, sizes: Places, mark: int) -> None:
+    """Take back what changed since the trail was so long; values that variables had are remembered."""
+    while sizes[0] > mark:
+        sizes[0] -= 1
+        i = trail[sizes[0]]
+        bits = domain[i]
+        if bits and bits & (bits - np.uint64(1)) == np.uint64(0):
+            last[i] = bits
+        domain[i] = trail_bits[sizes[0]]
+
+
 @numba.njit(
-    f"int64({_HEAD},uint64[::1],int64[::1],uint64[::1],float64[::1],int64[::1],uint64[::1],int64[::1],uint64[::1],int64[::1],int64[::1],boolean[::1],uint64[::1],int64)",
+    f"int64({_HEAD},uint64[::1],int64[::1],uint64[::1],float64[::1],int64[::1],uint64[::1],uint64[::1],int64[::1],uint64[::1],int64[::1],uint64[::1],int64[::1],int64[::1],boolean[::1],uint64[::1],int64)",
     **_COMPILE,
 )  # type: ignore[untyped-decorator]
 def advance(
@@ -137,6 +149,9 @@ def advance(
     trail: Places,
     trail_bits: Bits,
     weight: NDArray[np.float64],  # [n] how often a variable's domain became empty: those are decided first
+    undecided: Places,  # variables that the root leaves open
+    settled: Bits,  # [1] the values of the others
+    last: Bits,  # [n] the value that each variable had last, which is tried first; 0: none
     decided: Places,  # [depth] variable of each decision
     untried: Bits,  # [depth] values that are yet to be tried
     marks: Places,  # [depth] length of the trail before it
@@ -148,13 +163,13 @@ def advance(
     nodes: int,
 ) -> int:
     """Go on for so many nodes: OPEN, SOLVED (every domain has one value), or EXHAUSTED (there is no solution)."""
-    n = len(domain)
     for _ in range(nodes):
         sizes[3] += 1
         # Choose: fewest values, then most trouble so far.
         chosen, lowest = -1, np.inf
-        taken = np.uint64(0)
-        for i in range(n):
+        taken = settled[0]
+        for place in range(len(undecided)):
+            i = undecided[place]
             bits = domain[i]
             if bits & (bits - np.uint64(1)):
                 score = _count(bits) / weight[i]
@@ -176,16 +191,14 @@ def advance(
             if left == np.uint64(0):
                 sizes[2] = depth
                 if depth > 0:
-                    while sizes[0] > marks[depth - 1]:
-                        sizes[0] -= 1
-                        domain[trail[sizes[0]]] = trail_bits[sizes[0]]
+                    _undo(domain, trail, trail_bits, last, sizes, marks[depth - 1])
                 continue
-            # A random one of those left.
-            skip = np.int64(_random(random) % np.uint64(_count(left)))
-            bits = left
-            for _skipped in range(skip):
-                bits &= bits - np.uint64(1)
-            bit = bits & (~bits + np.uint64(1))
+            bit = left & last[decided[depth]]
+            if bit == np.uint64(0):  # a random one of those left
+                bits = left
+                for _skipped in range(np.int64(_random(random) % np.uint64(_count(left)))):
+                    bits &= bits - np.uint64(1)
+                bit = bits & (~bits + np.uint64(1))
             value = _count(bit - np.uint64(1))
             untried[depth] = left & ~bit
             if bit & ~used[depth]:  # one value that is used nowhere stands for all that are like it
@@ -209,7 +222,5 @@ def advance(
             if fine:
                 break
             weight[sizes[1]] += 1.0
-            while sizes[0] > marks[depth]:
-                sizes[0] -= 1
-                domain[trail[sizes[0]]] = trail_bits[sizes[0]]
+            _undo(domain, trail, trail_bits, last, sizes, marks[depth])
     return OPEN

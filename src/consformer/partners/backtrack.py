@@ -60,6 +60,7 @@ class Backtracking:
         self._weight = 1 + np.diff(self._first) / max(1, edges.shape[1])  # ties go to the variable with most neighbours
         self._random = np.array([(2 * seed + 1) * 0x9E3779B97F4A7C15 % 2**64], dtype=np.uint64)
         self._root = _bits(csp)
+        self._last = np.zeros(csp.n, np.uint64)
         self._begin()
         self._settle()
         self._alike = _alike(self._root, csp.m)
@@ -97,11 +98,16 @@ class Backtracking:
     def _begin(self) -> None:
         """Back to the root."""
         n, changes = self.csp.n, self.csp.n * self.csp.m + 1
-        self._domain = self._root.copy()
+        single = self._root & (self._root - np.uint64(1)) == 0
+        self._domain, self._undecided = self._root.copy(), np.flatnonzero(~single)
+        self._taken = np.array([np.bitwise_or.reduce(self._root[single], initial=np.uint64(0))], np.uint64)
         self._state = (
             np.zeros(changes, np.int64),  # the trail: which domain changed,
             np.zeros(changes, np.uint64),  # and what it was
             self._weight,
+            self._undecided,
+            self._taken,
+            self._last,
             np.zeros(n + 1, np.int64),  # by depth: variable,
             np.zeros(n + 1, np.uint64),  # values not tried yet,
             np.zeros(n + 1, np.int64),  # length of the trail,
@@ -123,6 +129,7 @@ class Backtracking:
                 self.status = "infeasible"
                 return
         self._root = self._domain.copy()
+        self._begin()
 
 
 def luby(run: int) -> int:
