@@ -75,8 +75,9 @@ class Backtracking:
         at_once = max(1, SLICE_WORK // (self.csp.n + len(self._other) + 1))
         while self.status == "open" and left > 0 and time.perf_counter() < end and not stop():
             portion = int(min(at_once, left, self._left))
+            before = self._sizes[3]
             code = backtrack.advance(*self._structure(), *self._state, self._random, portion)
-            self.nodes, left, self._left = self.nodes + portion, left - portion, self._left - portion
+            self.nodes, left, self._left = self.nodes + int(self._sizes[3] - before), left - portion, self._left - portion
             if code != backtrack.OPEN:
                 self.status = "solved" if code == backtrack.SOLVED else "infeasible"
             elif self._left == 0:
@@ -101,6 +102,7 @@ class Backtracking:
         single = self._root & (self._root - np.uint64(1)) == 0
         self._domain, self._undecided = self._root.copy(), np.flatnonzero(~single)
         self._taken = np.array([np.bitwise_or.reduce(self._root[single], initial=np.uint64(0))], np.uint64)
+        self._sizes = np.zeros(4, np.int64)  # as `advance` has them: the last is the number of nodes
         self._state = (
             np.zeros(changes, np.int64),  # the trail: which domain changed,
             np.zeros(changes, np.uint64),  # and what it was
@@ -112,7 +114,7 @@ class Backtracking:
             np.zeros(n + 1, np.uint64),  # values not tried yet,
             np.zeros(n + 1, np.int64),  # length of the trail,
             np.zeros(n + 1, np.uint64),  # values in use
-            np.zeros(4, np.int64),
+            self._sizes,
             np.zeros(2 * n + 1, np.int64),
             np.zeros(max(1, len(self._scopes[0]) - 1), np.bool_),
         )
