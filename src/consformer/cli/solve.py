@@ -212,9 +212,9 @@ def exit_code(results: Sequence[Result]) -> int:
 
 
 def _draw(result: Result, path: Path) -> None:
-    from consformer.account import plot
+    from consformer.plots import plot_way
 
-    plot(result.effort.history, result.effort.account, headline(result), path)
+    plot_way(result, headline(result), path)
 
 
 def _note(event: Event, problems: Sequence[CSP]) -> str:

@@ -247,8 +247,9 @@ class ProverPart(Part):
         return best is None or (0, best.cost) > self.board.key
 
     def close(self) -> None:
-        self.prover.close()
-        self.seconds = time.perf_counter() - self._began
+        if not self.seconds:  # once
+            self.prover.close()
+            self.seconds = time.perf_counter() - self._began
 
 
 def off(csp: CSP, name: str, seconds: float) -> str | None:

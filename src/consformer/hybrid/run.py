@@ -161,7 +161,7 @@ class HybridRun:
 
     def _go_on(self, solve: Solve) -> Iterator[Event]:
         """All parts, until one of them is finished or the time is over."""
-        board, began = solve.board, time.perf_counter()
+        board = solve.board
         taking_turns: list[Part] = []
         beside: list[Part] = []
         try:
@@ -173,6 +173,7 @@ class HybridRun:
                 workers = 1 if taking_turns else cores()
                 beside.append(ProverPart(board, solve.reduced, self.seed, workers, solve.left))
             clocks = {part.name: 0.0 for part in taking_turns}
+            began = time.perf_counter()
             while not board.finished and solve.left > 0:
                 for part in beside:
                     if not part.over:
