@@ -643,14 +643,15 @@ def advance(s: State, moves: int) -> int:
             before = numbers[COOL]
             move = _anneal(s, moves - done)
             tried = before - numbers[COOL]
+            numbers[MOVES] += tried
         else:
             if numbers[STALE] >= numbers[PATIENCE] or (numbers[OPTIMISING] and numbers[MOVES] >= numbers[UNTIL]):
                 _stuck(s)
                 if numbers[OPTIMISING] == CHANCE:
                     continue
-            move, tried = _pick(s, numbers[MOVES] + 1), 1
+            numbers[MOVES] += 1
+            move, tried = _pick(s, numbers[MOVES]), 1
         done += tried
-        numbers[MOVES] += tried
         numbers[STALE] += tried - 1
         if move < 0:
             numbers[STALE] += 1
