@@ -45,8 +45,9 @@ class Account:
 
     @property
     def winner(self) -> str | None:
-        """The part that found the final answer or the proof."""
-        return next((part.name for part in self.parts if part.finished), None)
+        """The part that found the proof, or the best answer."""
+        proof = next((part.name for part in self.parts if part.finished), None)
+        return proof or (self.steps[-1].part if self.steps else None)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for `--json`."""

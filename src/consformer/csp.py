@@ -205,7 +205,8 @@ class CSP:
             raise ModelError("the domains of a union are those of its parts: narrow them one by one")
         twin = copy(self)
         twin.__dict__.update(domain=domain, given=given)
-        twin.__dict__.pop("tight", None)
+        for depends in ("tight", "uniform"):
+            twin.__dict__.pop(depends, None)
         _check_given(twin)
         return twin
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, overload
 
@@ -196,6 +196,8 @@ def start(
         if name not in PARTS:
             raise UnknownNameError("part", name, PARTS)
     if method == "network":
+        if without:
+            raise ConsformerError(f"the network alone has no parts to leave out: {', '.join(without)}")
         return run
     parts = tuple(name for name in METHODS[method] if name not in without)
     if not parts:
@@ -204,12 +206,13 @@ def start(
         raise ConsformerError(MISSING)
     refinement = run.refinement
     limit = refinement.settings.time_limit
+    compiled_network = cache(refinement.network.compiled)  # once, and only if it is needed
     return HybridRun(
         run.problems,
         run.models,
         parts=parts,
         start_network=lambda csp, seconds: Refinement(
-            [csp], refinement.network.compiled(), replace(refinement.settings, time_limit=seconds)
+            [csp], compiled_network(), replace(refinement.settings, time_limit=seconds, remember=True)
         ),
         network_name=run.network_name,
         time_limit=DEFAULT_SECONDS if limit is None else limit,

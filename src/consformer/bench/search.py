@@ -149,8 +149,9 @@ def lines(rows: Sequence[Mapping[str, Any]], seconds: float) -> list[Line]:
 
 def _line(name: str, rows: Sequence[Mapping[str, Any]], limit: float) -> Line:
     solved = [row for row in rows if row["status"] in ("solved", "optimal")]
-    known = [(row["best"], row["objective"]) for row in rows if row["best"] is not None and row["objective"] is not None]
-    gap = 100 * sum(abs(best - value) for best, value in known) / sum(abs(best) for best, _ in known) if known else None
+    known = [(row["best"], row["objective"]) for row in solved if row["best"] is not None and row["objective"] is not None]
+    size = sum(abs(best) for best, _ in known)
+    gap = 100 * sum(abs(best - value) for best, value in known) / size if size else None
     by: dict[str, int] = {}
     for row in rows:
         if row["status"] != "unsolved" and row["by"] is not None:

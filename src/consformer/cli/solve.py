@@ -139,6 +139,8 @@ def solve(
         _check_output(output, file)
     if plot is not None:
         check_writable(plot)
+        if plot.suffix not in (".png", ".svg", ".pdf"):
+            raise ConsformerError(f"--plot writes .png, .svg or .pdf, not {plot.name}")
         if len(problems) > 1:
             raise ConsformerError(f"--plot draws the way to one answer; {file} holds {len(problems)} problems")
     run = start(
@@ -168,10 +170,10 @@ def solve(
         with busy("checking the answers"):
             results = run.results()
         _report(results, as_json)
-        if plot is not None:
-            _draw(results[0], plot)
         if output is not None:
             _write(output, results, as_json)
+        if plot is not None:
+            _draw(results[0], plot)
         waiting = sum(not result.effort.history and result.status == "unsolved" for result in results)
         if waiting and len(results) > 1 and not interrupted() and iterations != 0:
             err.print(f"time was over before {waiting} of {len(results)} problems had a turn: give more with --time-limit")

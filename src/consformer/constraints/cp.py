@@ -167,6 +167,13 @@ class CpStatement:
         scale, constant, _, _ = self._whole_cost
         return (objective + constant) / scale
 
+    @property
+    def unit(self) -> float | None:
+        """What CP-SAT counts costs in; none where weights had to be rounded, so that what is optimal for it may not be."""
+        scale = self._whole_cost[0]
+        weights = np.concatenate([weights for weights, _ in self._cost]) * scale
+        return 1 / scale if bool((np.abs(weights - np.rint(weights)) <= 1e-6).all()) else None
+
     @cached_property
     def _whole_cost(self) -> tuple[float, int, Places, Places]:
         """The cost in whole numbers: what it was multiplied by, what to add, variables, their factors."""

@@ -57,6 +57,10 @@ class Part(ABC):
         self.seconds += time.perf_counter() - began
         return self.board.key < before
 
+    def turn(self, usual: float) -> float:
+        """How long it is to work, if it is left to it."""
+        return usual
+
     def account(self, finished: bool) -> PartAccount:
         improvements = sum(step.part == self.name for step in self.board.steps)
         return PartAccount(self.name, self.seconds, improvements, finished, self.note)
@@ -182,20 +186,27 @@ class RepairPart(Part):
 
     def work(self, seconds: float) -> None:
         began = time.perf_counter()
-        order = self._order()
-        if order is None:
-            return
-        self.repairer.submit(self.csp, *order)
-        while self.repairer.waiting and time.perf_counter() - began < max(seconds, REPAIR_SECONDS):
+        if not self.repairer.waiting:
+            order = self._order()
+            if order is None:
+                time.sleep(0.001)  # nothing is there to repair yet
+                return
+            self.repairer.submit(self.csp, *order)
+        while self.repairer.waiting and time.perf_counter() - began < seconds:
             for repair in self.repairer.poll():
                 self.count += 1
                 self.board.offer(self.name, repair.values)
             time.sleep(0.001)
+        if self.repairer.waiting:  # its time is over, not that of the repair
+            return
         quick = time.perf_counter() - began < REPAIR_SECONDS / 4
         self.size = max(8, min(int(self.size * (1.1 if quick else 0.9)), self.csp.n))
         self.note = f"{self.count:,} repairs, {self.chosen:,} of them where the network said"
         if self.repairer.status == "failed":
             self.over, self.note = True, self.repairer.reason
+
+    def turn(self, usual: float) -> float:
+        return max(usual, REPAIR_SECONDS)
 
     def _order(self) -> tuple[list[int], torch.Tensor] | None:
         """What to repair, and which of its variables."""
@@ -231,14 +242,12 @@ class ProverPart(Part):
             self.board.prove(Proof("infeasible", self.name))
         elif status == "optimal":
             self.board.prove(Proof("optimal", self.name))
-        elif self.prover.bound is not None and self._meets(self.prover.bound):
+        elif self.board.values is not None and self.board.violations == 0 and self.prover.meets(self.board.cost):
             self.board.prove(Proof("optimal", self.name, "its bound meets the best that was found"))
-        self.over = status != "running"
         self.note = self.prover.reason
-
-    def _meets(self, bound: float) -> bool:
-        board = self.board
-        return board.values is not None and board.violations == 0 and board.cost <= bound + 1e-9 * max(1.0, abs(bound))
+        if status != "running":
+            self.over = True
+            self.close()
 
     @property
     def behind(self) -> bool:

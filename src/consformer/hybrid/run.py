@@ -6,7 +6,7 @@ import importlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import torch
 
@@ -189,10 +189,9 @@ class HybridRun:
                 solve.update()
                 yield self._event(solve)
         finally:
-            for part in [*taking_turns, *beside]:
-                part.close()
-                if isinstance(part, LocalThread):
-                    part.work(0.0)  # what it found last
+            with ExitStack() as closing:  # all of them, whatever happens to one
+                for part in [*taking_turns, *beside]:
+                    closing.callback(_end, part)
             solve.accounts += [part.account(board.finished and board.finisher == part.name) for part in [*taking_turns, *beside]]
             solve.update()
 
@@ -231,7 +230,9 @@ class HybridRun:
             if solve.csp.soft_weight:
                 if passed < max(LEAST_PATIENCE, PATIENCE * (solve.deadline - began)) or not prover.behind:
                     return
+                prover.work(0.0)
                 prover.close()
+                prover.over = True
             elif passed < SECOND_WIND:
                 return
         beside.append(LocalThread(solve.board, solve.reduced, self.seed + 1))
@@ -264,10 +265,19 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _end(part: Part) -> None:
+    """Close a part after a look at what it found last."""
+    if isinstance(part, ProverPart) and not part.over:
+        part.work(0.0)
+    part.close()
+    if isinstance(part, LocalThread):
+        part.work(0.0)
+
+
 def _turn(part: Part, clocks: dict[str, float], left: float) -> None:
     """Let a part work, and put it back in the queue, the further the less it has earned."""
     spent = part.seconds
-    turn = max(TURN, TURN_PER_VARIABLE * part.csp.n)
+    turn = part.turn(max(TURN, TURN_PER_VARIABLE * part.csp.n))
     if part.take_turn(min(turn, left)):
         part.weight = min(part.weight * REWARD, MOST_WEIGHT)
     clocks[part.name] += max(part.seconds - spent, 1e-3) / part.weight

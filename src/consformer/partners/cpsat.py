@@ -130,6 +130,12 @@ class Prover:
             self.best = Found(values, cost)
             found.append(self.best)
 
+    def meets(self, cost: float) -> bool:
+        """Whether its bound proves that nothing costs less than this."""
+        if self.bound is None or self._stated is None or self._stated.unit is None:
+            return False
+        return cost < self.bound + self._stated.unit / 2
+
     def _raise_bound(self, bound: float) -> None:
         assert self._stated is not None
         cost = self._stated.cost_of(bound)
@@ -137,9 +143,10 @@ class Prover:
 
     def _conclude(self, code: str, bound: float) -> None:
         assert self._stated is not None
-        if self._stated.optimising and code in ("OPTIMAL", "FEASIBLE", "UNKNOWN"):
+        if self._stated.optimising and code in ("OPTIMAL", "FEASIBLE"):
             self._raise_bound(bound)
         if self._stated.optimising:
+            code = "FEASIBLE" if code == "OPTIMAL" and self._stated.unit is None else code  # optimal up to rounding is no proof
             ends: dict[str, Status] = {"OPTIMAL": "optimal", "FEASIBLE": "feasible", "INFEASIBLE": "infeasible"}
         else:
             ends = {"OPTIMAL": "solved", "FEASIBLE": "solved", "INFEASIBLE": "infeasible"}
