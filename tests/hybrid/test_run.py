@@ -237,3 +237,12 @@ def test_rounded_weights_prove_nothing() -> None:
     csp = problem(records, n=4, m=2, given={0: 0, 1: 1})  # costs 1.5e15: half a unit more or less is lost
     result = solve(csp, network=gibbs(), time_limit=2, without=["local", "network", "repair"])
     assert result.status != "optimal"
+
+
+def test_a_compiler_that_fails_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.compiled.failure", lambda module: f"no {module}")
+    result = solve(cycle(8, 2), network=gibbs(), time_limit=20, without=["propagation"])
+    assert result.solved
+    assert result.effort.account is not None
+    notes = {part.name: part.note for part in result.effort.account.parts}
+    assert (notes["backtracking"], notes["local"]) == ("no backtrack", "no local")

@@ -7,6 +7,7 @@ loading the compiler takes time too.
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 
 
@@ -14,3 +15,13 @@ from importlib.util import find_spec
 def available() -> bool:
     """Whether there is a compiler (numba) for this version of Python."""
     return find_spec("numba") is not None
+
+
+@cache
+def failure(module: str) -> str | None:
+    """Load compiled code by the name of its module here; why that fails, if it does (a compiler that does not fit numpy, say)."""
+    try:
+        import_module(f"consformer.compiled.{module}")
+    except Exception as error:  # whatever a compiler may raise, others can do without it
+        return f"its compiled code cannot be loaded: {error}"
+    return None

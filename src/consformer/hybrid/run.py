@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 import torch
 
+from consformer import compiled
 from consformer.account import Account, PartAccount, Proof
 from consformer.csp import CSP
 from consformer.hybrid.board import Board
@@ -136,12 +136,20 @@ class HybridRun:
         solve.deadline += taken
         solve.board.started += taken
 
+    def _loaded(self, solve: Solve, name: str, module: str) -> bool:
+        """Load the compiled code of a part; if that fails, the account says why."""
+        with self._off_the_clock(solve):
+            reason = compiled.failure(module)
+        if reason is not None:
+            solve.accounts.append(PartAccount(name, 0.0, 0, finished=False, note=reason))
+        return reason is None
+
     def _backtrack(self, solve: Solve) -> None:
         """A short turn of backtracking: enough for most puzzles and rosters."""
         if "backtracking" not in self._parts or off(solve.reduced, "backtracking", self._deadline - time.perf_counter()) is not None:
             return
-        with self._off_the_clock(solve):
-            importlib.import_module("consformer.compiled.backtrack")
+        if not self._loaded(solve, "backtracking", "backtrack"):
+            return
         solve.backtracking = BacktrackingPart(solve.board, solve.reduced, self.seed)
         solve.backtracking.take_turn(min(FIRST_TURN, max(0.0, self._deadline - time.perf_counter())))
         if solve.board.finished:
@@ -206,9 +214,7 @@ class HybridRun:
 
     def _taking_turns(self, solve: Solve) -> Iterator[Part]:
         board, csp = solve.board, solve.reduced
-        if self._able(solve, "local"):
-            with self._off_the_clock(solve):
-                importlib.import_module("consformer.compiled.local")
+        if self._able(solve, "local") and self._loaded(solve, "local", "local"):
             yield LocalPart(board, csp, self.seed)
         if solve.backtracking is not None and not solve.backtracking.over:
             yield solve.backtracking
