@@ -25,6 +25,7 @@ SECONDS_PER_PAIR = 2e-5
 # And that it takes to make a problem ready for a part, for each of its cells.
 SECONDS_TO_STATE = {"local": 1e-6, "cpsat": 2e-6}
 MOST_REPAIRED = 2_000_000  # cells of a problem: in a larger one, looking for a region to repair takes longer than repairing it
+NEARLY_PROVED = 0.1  # between the bound and the best, as a share of the best
 REPAIRED = 40  # variables in the first repair; more as long as repairs are quick, fewer when they are not
 REPAIR_SECONDS = 0.2
 
@@ -251,9 +252,9 @@ class ProverPart(Part):
 
     @property
     def behind(self) -> bool:
-        """Whether all it has found is worse than what others have."""
-        best = self.prover.best
-        return best is None or (0, best.cost) > self.board.key
+        """Whether the best is not its own, and it is far from proving that nothing is better."""
+        near = self.prover.bound is not None and self.prover.bound > (1 - NEARLY_PROVED) * self.board.cost
+        return self.board.finisher != self.name and not near
 
     def close(self) -> None:
         if not self.seconds:  # once
