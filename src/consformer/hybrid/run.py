@@ -31,8 +31,9 @@ TURN_PER_VARIABLE = 1e-6  # at least: looking at an assignment of a large proble
 FIRST_TURN = 0.02  # of the quick parts, before another process is started
 REWARD, MOST_WEIGHT = 1.5, 8.0  # a part that found something better gets so much more of the time, but not all of it
 MARGIN = 0.02  # seconds before the time limit at which work ends, so that the answer is there in time
-# CP-SAT gives its core to a second local search when the best is not its own after so much of the time, but not before so many seconds. That is where there is something to optimise. Else it may yet prove that there is no solution: it goes on, and after so many
-# seconds the second local search shares the cores with it.
+# Where there is something to optimise, CP-SAT gives its core to a second local search when the best is not its own after so much of the
+# time, but not before so many seconds. Else it may yet prove that there is no solution: it goes on, and after so many seconds the second
+# local search shares the cores with it.
 PATIENCE, LEAST_PATIENCE = 0.15, 3.0
 SECOND_WIND = 1.0
 
