@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import tempfile
@@ -144,6 +145,7 @@ def _join_processes() -> None:
         torch.set_num_threads(1)
         if not dist.is_initialized():
             dist.init_process_group("gloo")
+            atexit.register(dist.destroy_process_group)  # its threads must end before the interpreter does
 
 
 class _TensorBoard:
