@@ -267,8 +267,7 @@ def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) ->
     `decode` ("sample" or "greedy"), `restart` (stale candidates start anew after so many iterations), `restarts` (from "scratch", an
     "elite", two of them that "cross", or "mixed"), `patience` ("fixed", "luby" or "adaptive": how the iterations until a restart change),
     `depth` (how often the network goes through its layers), `seed`. What is not given is as the network likes it. Ctrl-C gives what was
-    found until then, and
-    `result.effort.interrupted` tells so.
+    found until then, and `result.effort.interrupted` tells so.
 
     >>> from consformer import Model, all_different, solve
     >>> model = Model()

@@ -14,7 +14,7 @@ from consformer.checker import check
 from consformer.compiled import backtrack as kernels
 from consformer.csp import CSP
 from consformer.errors import ModelError
-from consformer.partners.backtrack import Backtracking, luby
+from consformer.partners.backtrack import Backtracking
 from tests.helpers import coloring, cycle, impossible, problem, random_csp
 
 
@@ -129,7 +129,3 @@ def test_compiled_and_plain_are_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (plain.status, plain.nodes) == (compiled.status, compiled.nodes)
     if plain.status == "solved":
         assert plain.values == compiled.values
-
-
-def test_luby() -> None:
-    assert [luby(run) for run in range(1, 16)] == [1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8]

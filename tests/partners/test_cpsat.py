@@ -87,23 +87,29 @@ def test_proves_that_there_is_no_solution() -> None:
 
 @pytest.mark.parametrize("wait", [0.0, 0.1, 1.0])
 def test_is_closed_at_once_and_leaves_nothing(wait: float) -> None:
-    prover = Prover(hard_cut())
-    time.sleep(wait)
-    prover.poll()
-    start = time.perf_counter()
-    prover.close()
-    assert time.perf_counter() - start < 5  # it would have gone on for long
-    assert gone(pid_of(prover))
-    assert prover.status in ("unknown", "feasible")
-    assert prover.poll() == []
-    prover.close()
+    taken = []
+    for _ in range(3):  # the machine may be busy with something else once
+        prover = Prover(hard_cut())
+        time.sleep(wait)
+        prover.poll()
+        start = time.perf_counter()
+        prover.close()
+        taken.append(time.perf_counter() - start)
+        assert gone(pid_of(prover))
+        assert prover.status in ("unknown", "feasible")
+        assert prover.poll() == []
+        prover.close()
+    assert min(taken) < 0.1
 
 
 def test_ends_with_its_time() -> None:
-    csp, start = hard_cut(), time.perf_counter()
-    prover = finished(Prover(csp, seconds=0.5))
-    assert time.perf_counter() - start < 10
-    assert prover.status in ("unknown", "feasible")
+    csp, taken = hard_cut(), []
+    for _ in range(3):
+        start = time.perf_counter()
+        prover = finished(Prover(csp, seconds=0.5))
+        taken.append(time.perf_counter() - start)
+        assert prover.status in ("unknown", "feasible")
+    assert min(taken) < 0.6
     assert gone(pid_of(prover))
     assert Prover(csp, seconds=0.0).status == "unknown"
 

@@ -180,7 +180,7 @@ def test_time_and_stop_are_kept() -> None:
     search = LocalSearch(impossible(40, 30), 0)
     start = time.perf_counter()
     search.run(seconds=0.05)
-    assert time.perf_counter() - start < 20
+    assert time.perf_counter() - start < 1
     flag = threading.Event()
     worker = threading.Thread(target=search.run, kwargs={"stop": flag.is_set})
     worker.start()

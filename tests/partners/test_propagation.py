@@ -38,7 +38,7 @@ def test_a_sudoku_with_one_solution_is_mostly_settled_and_quickly() -> None:
     puzzles = families.get("sudoku").generate(np.random.default_rng(0), 5, {"unique": True})
     start = time.perf_counter()
     found = [propagate(csp) for csp in puzzles]
-    assert time.perf_counter() - start < 20
+    assert time.perf_counter() - start < 1
     for csp, one in zip(puzzles, found, strict=True):
         answer = solve_cpsat(csp, workers=1).values
         assert answer is not None
@@ -120,7 +120,7 @@ def test_a_huge_graph_is_no_trouble() -> None:
     csp = graph_problem(n, edges, 3, {})
     start = time.perf_counter()
     assert propagate(csp).contradiction is None
-    assert time.perf_counter() - start < 30
+    assert time.perf_counter() - start < 3
 
 
 def test_a_chain_of_consequences_stops_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def test_a_chain_of_consequences_stops_in_time(monkeypatch: pytest.MonkeyPatch) 
     )
     start = time.perf_counter()
     for found in (propagate(csp, seconds=0.1), propagate(csp)):  # each round settles a few of the chain: there is an end to patience
-        assert time.perf_counter() - start < 30
+        assert time.perf_counter() - start < 5
         settled = found.csp.given[~found.csp.free]
         assert 1 < len(settled) < n
         assert torch.equal(settled, torch.arange(len(settled)) % 2)

@@ -98,7 +98,7 @@ def test_is_closed_at_once() -> None:
     repairer.submit(cycle(6, 3), [0] * 6, torch.ones(6, dtype=torch.bool))
     start = time.perf_counter()
     repairer.close()
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 0.1
     assert (repairer.status, repairer.waiting, repairer.poll()) == ("closed", 0, [])
     assert repairer._process.pid is not None
     with pytest.raises(ProcessLookupError):

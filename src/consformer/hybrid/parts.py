@@ -211,11 +211,9 @@ class RepairPart(Part):
 
     def _order(self) -> tuple[list[int], torch.Tensor] | None:
         """What to repair, and which of its variables."""
-        sureness = None if self.network is None else self.network.refinement.sureness()
-        if sureness is not None and self.count % 2:
-            assert self.network is not None
-            found = self.network.refinement.incumbents[0]
-            if found is not None:
+        if self.network is not None and self.count % 2:
+            sureness, found = self.network.refinement.sureness(), self.network.refinement.incumbents[0]
+            if sureness is not None and found is not None:
                 self.chosen += 1
                 return found.values, doubtful(self.csp, found.values, sureness, self.size)
         values = self.board.values

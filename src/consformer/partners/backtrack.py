@@ -19,6 +19,7 @@ from consformer import compiled
 from consformer.csp import CSP
 from consformer.errors import ModelError
 from consformer.graph import Graph
+from consformer.search.restart import luby
 
 MOST_VALUES = 64  # a domain is a word of bits
 MOST_VARIABLES = 20_000  # every node looks at all of them
@@ -82,7 +83,7 @@ class Backtracking:
                 self.status = "solved" if code == backtrack.SOLVED else "infeasible"
             elif self._left == 0:
                 self._runs += 1
-                self._left = FIRST_RUN * luby(self._runs)
+                self._left = FIRST_RUN * int(luby(torch.tensor(self._runs - 1)))
                 self._begin()
         return self.status
 
@@ -132,16 +133,6 @@ class Backtracking:
                 return
         self._root = self._domain.copy()
         self._begin()
-
-
-def luby(run: int) -> int:
-    """How long the run with this number (from 1 on) may be: 1, 1, 2, 1, 1, 2, 4, ...
-
-    >>> [luby(run) for run in range(1, 10)]
-    [1, 1, 2, 1, 1, 2, 4, 1, 1]
-    """
-    size = run.bit_length()
-    return 1 << (size - 1) if run == (1 << size) - 1 else luby(run - (1 << (size - 1)) + 1)
 
 
 def _differences(csp: CSP) -> NDArray[np.int64]:
