@@ -3,8 +3,8 @@
 consformer evaluate any sudoku -o benchmarks/results/any-sudoku.jsonl
 python benchmarks/shipped.py [--write]
 
-Reads all records in `benchmarks/results`, prints the table, and with --write puts every figure into the file of its network and the table
-into the README. Records of weights or settings that are not the shipped ones are refused. Paths of data are as below a
+Reads all records in `benchmarks/results`, prints the table, and with --write puts every figure into the file of its network, the table
+into the README, and what training cost into docs/networks.md. Records of weights or settings that are not the shipped ones are refused. Paths of data are as below a
 folder of benchmark data; the number of processes is that of the record.
 """
 
@@ -18,11 +18,11 @@ from typing import Any
 
 from consformer.evaluation.run import Row, fingerprint, read_record
 from consformer.evaluation.summary import Summary
-from consformer.training.checkpoint import load_network, network_names, save_network
+from consformer.training.checkpoint import load_network, network_names, read_card, save_network
 
 ROOT = Path(__file__).parents[1]
 RECORDS = ROOT / "benchmarks/results"
-BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+RESULTS, COSTS = "results", "costs"  # what is written, between comments of that name
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class Line:
     title: str
     paper: str
     options: str = ""  # of `consformer evaluate`, beyond the network and the set
-    path: str = ""  # of a set that is a file or a folder
+    path: str = ""  # of a set that is a file or a folder: it has no limit of its own
 
 
 RIVAL = "--cpsat 10"
-GSET = "--best-known gset/best_known.csv --where weights=+1 --time-limit 180"
+GSET = "--best-known gset/best_known.csv --where weights=+1"
 LINES = [
     Line("sudoku", "Sudoku, 31–42 givens", "100 %"),
     Line(
         "rrn_style.csv",
         "Sudoku, 17–34 givens (RRN)",
         "65.9 %, 85.7 % in 10,000 iterations",
-        "--count 1000 --iterations 2000",
+        "--count 1000",
         "sudoku/rrn_style.csv",
     ),
     Line("coloring-5-50", "colouring-5, 50 vertices", "0.975 of CP-SAT's", RIVAL),
@@ -55,15 +55,18 @@ LINES = [
     Line("nurse-20", "rosters of 20 days", "100 %", RIVAL),
     Line("nurse-60", "rosters of 60 days", "–", RIVAL),
     Line("graphs", "MAXCUT, Gset, weights 1", "gap 0.31 / 0.34 / 0.43 / 1.27 %", GSET, "gset/graphs"),
-    Line("gecode_16x16.txt", "Sudoku 16×16 (Gecode)", "–", "--time-limit 60 --cpsat 60", "sudoku/gecode_16x16.txt"),
-    Line("qcp", "Latin squares (qcp, qwh)", "–", "--time-limit 60 --cpsat 60"),
-    Line("dimacs_col", "DIMACS graphs at best known k", "–", "--best-known dimacs_col/best_known.csv --time-limit 60 --cpsat 60"),
+    Line("gecode_16x16.txt", "Sudoku 16×16 (Gecode)", "–", "--cpsat 60", "sudoku/gecode_16x16.txt"),
+    Line("qcp", "Latin squares of order 30 (qwh)", "–", "--files 'qwh-o30-*' --cpsat 60", "qcp"),
+    Line("dimacs_col", "DIMACS graphs at best known k", "–", "--best-known dimacs_col/best_known.csv --cpsat 60", "dimacs_col"),
 ]
 
 
 def command(header: dict[str, Any], line: Line) -> str:
+    seconds, iterations = (header["limits"][name] for name in ("seconds", "iterations"))
+    limit = "" if not line.path else f"--time-limit {seconds:g}" if seconds is not None else f"--iterations {iterations}"
     processes = " ".join(f"--{name} {header[name]}" for name in ("jobs", "workers") if header.get(name, 1) > 1)
-    return " ".join(part for part in ("consformer evaluate", header["network"], line.path or line.set, line.options, processes) if part)
+    parts = ("consformer evaluate", header["network"], line.path or line.set, line.options, limit, processes)
+    return " ".join(part for part in parts if part)
 
 
 def measured(line: Line, header: dict[str, Any], rows: list[Row]) -> dict[str, Any]:
@@ -99,6 +102,24 @@ def markdown(network: str, row: dict[str, Any]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+def costs() -> str:
+    """Markdown: what training the shipped networks cost."""
+    rows = "| network | architecture | parameters | command | samples | core-minutes | machine |\n|---|---|---|---|---|---|---|\n"
+    for name in network_names():
+        card = read_card(name)
+        made = card.training
+        cells = [f"`{name}`", card.architecture, f"{card.parameters:,}", f"`consformer train {name}`", f"{made['samples']:,}"]
+        rows += "| " + " | ".join([*cells, f"{made['core_minutes']:.0f}", made["machine"]]) + " |\n"
+    return rows
+
+
+def put(path: Path, name: str, text: str) -> None:
+    """Replace what stands between the comments of that name."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, rest = path.read_text().split(begin)
+    path.write_text(before + begin + "\n" + text + end + rest.split(end)[1])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="put the figures into the networks' files and into the README")
@@ -121,9 +142,8 @@ def main() -> None:
             network, card = load_network(name)
             path = ROOT / "src/consformer/weights" / f"{name}.safetensors"
             save_network(path, network, replace(card, results={**card.results, "measured": found}))
-        readme = (ROOT / "README.md").read_text()
-        before, rest = readme.split(BEGIN)
-        (ROOT / "README.md").write_text(before + BEGIN + "\n" + table(figures) + END + rest.split(END)[1])
+        put(ROOT / "README.md", RESULTS, table(figures))
+        put(ROOT / "docs/networks.md", COSTS, costs())
 
 
 if __name__ == "__main__":

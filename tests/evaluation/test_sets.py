@@ -66,6 +66,14 @@ def test_a_choice_by_the_table(tmp_path: Path) -> None:
         load_set(str(tmp_path), where="weights=+1")
 
 
+def test_a_choice_by_names(tmp_path: Path) -> None:
+    for name in ("qcp-1", "qwh-1", "qwh-2"):
+        (tmp_path / f"{name}.txt").write_text("3 2\n1 2 1\n2 3 1\n")
+    assert load_set(str(tmp_path), files="qwh-*").labels == ("qwh-1", "qwh-2")
+    with pytest.raises(InputError, match="there is no file in this folder that was asked for"):
+        load_set(str(tmp_path), files="latin-*")
+
+
 def test_mistakes(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'sudoku'"):
         load_set("sudko")

@@ -58,6 +58,7 @@ def evaluate(
     where: Annotated[
         str | None, typer.Option(metavar="COLUMN=ENTRY", help="Only the files with this entry in the table of --best-known.")
     ] = None,
+    files: Annotated[str | None, typer.Option(metavar="PATTERN", help="Only files of a folder with names like this, e.g. 'qwh-*'.")] = None,
     family: FamilyOption = None,
     format: FormatOption = None,
     colors: ColorsOption = None,
@@ -98,7 +99,7 @@ def evaluate(
     keep_freed_memory()
     options = {key: value for key, value in (("family", family), ("format", format), ("colors", colors)) if value is not None}
     with busy(f"preparing {problems}"):
-        chosen = load_set(problems, count=count, best_known=best_known, where=where, **options)
+        chosen = load_set(problems, count=count, best_known=best_known, where=where, files=files, **options)
     if iterations is None and time_limit is None:
         iterations, time_limit = chosen.iterations, chosen.seconds
         time_limit = 10.0 if iterations is None and time_limit is None else time_limit

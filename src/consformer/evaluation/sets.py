@@ -64,13 +64,19 @@ def describe(name: str) -> str:
 
 
 def load_set(
-    name_or_path: str, *, count: int | None = None, best_known: Path | None = None, where: str | None = None, **options: Any
+    name_or_path: str,
+    *,
+    count: int | None = None,
+    best_known: Path | None = None,
+    where: str | None = None,
+    files: str | None = None,
+    **options: Any,
 ) -> ProblemSet:
     """A named set, or the problems of a file or of all files in a folder; of `count` problems where that is fewer.
 
     `best_known` is a csv file with the columns `instance` and one of `BEST_COLUMNS`: the objective of an optimisation problem, or the
     number of colours of a graph that is to be coloured. `where` ("weights=+1", say) takes only the instances that have this entry in
-    it. `options` go to the reader (`family="coloring"`, say).
+    it, `files` ("qwh-*", say) only those of a folder whose names match. `options` go to the reader (`family="coloring"`, say).
 
     >>> load_set("sudoku", count=3).problems[0].n
     81
@@ -83,7 +89,7 @@ def load_set(
     if where is not None and best_known is None:
         raise ConsformerError("a choice by `where` needs the table of best known values that it is about")
     known = {} if best_known is None else read_best_known(best_known, where)
-    found = _read(path, known, options, only_known=where is not None)
+    found = _read(path, files or "*", known, options, only_known=where is not None)
     return found if count is None else found.sample(count, seed=0)
 
 
@@ -120,11 +126,11 @@ def _drawn(name: str, described: Mapping[str, Any], count: int | None) -> Proble
     )
 
 
-def _read(path: Path, best_known: Mapping[str, float], options: Mapping[str, Any], only_known: bool) -> ProblemSet:
-    files = sorted(file for file in path.iterdir() if file.suffix != ".csv" and file.is_file()) if path.is_dir() else [path]
+def _read(path: Path, pattern: str, best_known: Mapping[str, float], options: Mapping[str, Any], only_known: bool) -> ProblemSet:
+    files = sorted(file for file in path.glob(pattern) if file.suffix != ".csv" and file.is_file()) if path.is_dir() else [path]
     files = [file for file in files if not only_known or file.stem in best_known]
     if not files:
-        raise InputError("there is no file in this folder" + (" that was asked for" if only_known else ""), source=path)
+        raise InputError("there is no file in this folder" + (" that was asked for" if only_known or pattern != "*" else ""), source=path)
     problems: list[CSP] = []
     labels: list[str] = []
     best: list[float | None] = []
