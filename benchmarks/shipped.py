@@ -4,8 +4,8 @@ consformer evaluate any sudoku -o benchmarks/results/any-sudoku.jsonl
 python benchmarks/shipped.py [--write]
 
 Reads all records in `benchmarks/results`, prints the table, and with --write puts every figure into the file of its network, the table
-into the README, and what training cost into docs/networks.md. Records of weights or settings that are not the shipped ones are refused. Paths of data are as below a
-folder of benchmark data; the number of processes is that of the record.
+into the README, and what training cost into docs/networks.md. Records of weights or settings that are not the shipped ones are refused.
+Paths of data are as below a folder of benchmark data; the number of processes is that of the record.
 """
 
 from __future__ import annotations
