@@ -245,4 +245,4 @@ def test_a_compiler_that_fails_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> 
     assert result.solved
     assert result.effort.account is not None
     notes = {part.name: part.note for part in result.effort.account.parts}
-    assert (notes["backtracking"], notes["local"]) == ("no backtrack", "no local")
+    assert (notes["backtracking"], notes["local"]) == ("no backtrack", "no local.moves")

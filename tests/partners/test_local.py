@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from consformer import CSP, families
 from consformer.baselines import solve_cpsat
 from consformer.checker import check
-from consformer.compiled import local as kernel
+from consformer.compiled.local import state as kernel
 from consformer.errors import ModelError
 from consformer.partners.local import LocalSearch
 from tests.helpers import KINDS, coloring, cycle, impossible, problem, random_csp

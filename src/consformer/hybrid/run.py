@@ -214,7 +214,7 @@ class HybridRun:
 
     def _taking_turns(self, solve: Solve) -> Iterator[Part]:
         board, csp = solve.board, solve.reduced
-        if self._able(solve, "local") and self._loaded(solve, "local", "local"):
+        if self._able(solve, "local") and self._loaded(solve, "local", "local.moves"):
             yield LocalPart(board, csp, self.seed)
         if solve.backtracking is not None and not solve.backtracking.over:
             yield solve.backtracking

@@ -1,0 +1,19 @@
+"""Chance: what nothing random comes from but the state itself."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consformer.compiled.local.build import part
+
+
+@part()
+def draw(random: NDArray[np.uint64], below: int) -> int:
+    """A random number from 0 to below - 1."""
+    x = random[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    random[0] = x
+    return int((np.int64(x >> np.uint64(33)) * below) >> 31)
