@@ -60,7 +60,7 @@ def test_each_part_can_be_left_out_and_the_rest_solves_it(name: str) -> None:
     result = solve(csp, network=gibbs(), time_limit=20, without=[name])
     assert result.solved
     assert result.effort.account is not None
-    assert name not in [part.name for part in result.effort.account.parts]
+    assert PARTS[name] not in [part.name for part in result.effort.account.parts]
 
 
 @pytest.mark.parametrize("alone", PARTS)
@@ -151,8 +151,8 @@ def test_without_ortools_or_a_compiler_the_others_go_on(monkeypatch: pytest.Monk
     assert result.solved
     assert result.effort.account is not None
     notes = {part.name: part.note for part in result.effort.account.parts}
-    assert notes["local"] == "needs a compiler: pip install numba"
-    assert notes["repair"] == notes["cpsat"] == "is off: pip install ortools"
+    assert notes["local search"] == "needs a compiler: pip install numba"
+    assert notes["repair"] == notes["CP-SAT"] == "is off: pip install ortools"
     assert result.effort.account.winner == "network"
 
 
@@ -219,7 +219,7 @@ def test_parts_that_would_take_too_long_to_begin_are_not_started(monkeypatch: py
     assert result.effort.account is not None
     notes = {part.name: part.note for part in result.effort.account.parts}
     assert notes["network"].startswith("is not started: it would take about 960 of the")
-    assert notes["cpsat"].startswith("is not started")
+    assert notes["CP-SAT"].startswith("is not started")
     assert notes["repair"] == "is not for problems as large as this"
     assert "moves" in notes["local search"]
 
@@ -245,4 +245,16 @@ def test_a_compiler_that_fails_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> 
     assert result.solved
     assert result.effort.account is not None
     notes = {part.name: part.note for part in result.effort.account.parts}
-    assert (notes["backtracking"], notes["local"]) == ("no backtrack", "no local.moves")
+    assert (notes["backtracking"], notes["local search"]) == ("no backtrack", "no local.moves")
+
+
+def test_a_part_has_one_name_whether_it_takes_part_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    def names() -> set[str]:
+        account = solve(hard_graph(), network=gibbs(), time_limit=0.5).effort.account
+        assert account is not None
+        return {part.name for part in account.parts} - {"second local search"}
+
+    running = names()
+    monkeypatch.setattr(parts_module, "available", lambda: False)
+    monkeypatch.setattr("consformer.compiled.failure", lambda module: f"no {module}")
+    assert names() == running == set(PARTS.values())

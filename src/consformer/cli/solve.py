@@ -44,7 +44,9 @@ def solve(
     ] = None,
     without: Annotated[
         list[str] | None,
-        typer.Option(help="A part to leave out: propagation, backtracking, local, network, repair or cpsat. May be repeated."),
+        typer.Option(
+            help="A part to leave out: propagation, backtracking, local (search), network, repair or cpsat (CP-SAT). May be repeated."
+        ),
     ] = None,
     network: Annotated[
         str, typer.Option(help="A shipped network (see `consformer models`) or a .safetensors file; auto: the shipped one that suits.")

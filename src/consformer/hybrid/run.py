@@ -19,9 +19,17 @@ from consformer.partners.propagation import propagate
 from consformer.result import Effort, Result
 from consformer.search.refine import Event, Refinement
 
-PARTS = ("propagation", "backtracking", "local", "network", "repair", "cpsat")
+# What options call the parts, and what users read in the account.
+PARTS: Mapping[str, str] = {
+    "propagation": "propagation",
+    "backtracking": BacktrackingPart.name,
+    "local": LocalPart.name,
+    "network": NetworkPart.name,
+    "repair": RepairPart.name,
+    "cpsat": ProverPart.name,
+}
 METHODS: Mapping[str, tuple[str, ...]] = {
-    "hybrid": PARTS,
+    "hybrid": tuple(PARTS),
     "local": ("local",),
     "cpsat": ("cpsat",),
 }
@@ -141,7 +149,7 @@ class HybridRun:
         with self._off_the_clock(solve):
             reason = compiled.failure(module)
         if reason is not None:
-            solve.accounts.append(PartAccount(name, 0.0, 0, finished=False, note=reason))
+            solve.absent(name, reason)
         return reason is None
 
     def _backtrack(self, solve: Solve) -> None:
@@ -165,7 +173,7 @@ class HybridRun:
             board.offer("propagation", found.csp.given.tolist())
         settled = int(solve.csp.free.sum() - found.csp.free.sum())
         note = f"{settled:,} variables settled"
-        solve.accounts.append(PartAccount("propagation", board.seconds, len(board.steps), board.finished, note))
+        solve.accounts.append(PartAccount(PARTS["propagation"], board.seconds, len(board.steps), board.finished, note))
 
     def _go_on(self, solve: Solve) -> Iterator[Event]:
         """All parts, until one of them is finished or the time is over."""
@@ -209,7 +217,7 @@ class HybridRun:
             return False
         reason = (self._without_network if name == "network" else None) or off(solve.reduced, name, solve.left)
         if reason is not None:
-            solve.accounts.append(PartAccount(name, 0.0, 0, finished=False, note=reason))
+            solve.absent(name, reason)
         return reason is None
 
     def _taking_turns(self, solve: Solve) -> Iterator[Part]:
@@ -259,6 +267,10 @@ class Solve:
     def left(self) -> float:
         """Seconds until its time is over."""
         return max(0.0, self.deadline - time.perf_counter())
+
+    def absent(self, name: str, reason: str) -> None:
+        """Note why a part does not take part."""
+        self.accounts.append(PartAccount(PARTS[name], 0.0, 0, finished=False, note=reason))
 
     def update(self) -> None:
         self.seconds = self.board.seconds
