@@ -68,11 +68,8 @@ def test_each_part_alone(alone: str) -> None:
     csp = problem([{"kind": "all_different", "scope": [0, 1, 2]}], n=3, m=3, given={0: 0, 1: 1})
     result = solve(csp, network=gibbs(), time_limit=5, without=[name for name in PARTS if name != alone])
     assert result.effort.account is not None
-    if alone == "repair":  # needs something to repair
-        assert result.status == "unsolved"
-    else:
-        assert result.solved
-        assert result.effort.account.winner is not None
+    assert result.solved
+    assert result.effort.account.winner is not None
 
 
 @pytest.mark.parametrize("method", ["local", "cpsat", "network", "hybrid"])
@@ -258,3 +255,28 @@ def test_a_part_has_one_name_whether_it_takes_part_or_not(monkeypatch: pytest.Mo
     monkeypatch.setattr(parts_module, "available", lambda: False)
     monkeypatch.setattr("consformer.compiled.failure", lambda module: f"no {module}")
     assert names() == running == set(PARTS.values())
+
+
+@pytest.mark.parametrize("alone", ["local", "repair"])
+def test_a_domain_of_one_value_is_nothing_to_search(alone: str) -> None:
+    csp = problem([{"kind": "not_equal", "scope": [0, 1], "soft": True}], n=2, m=2, given={0: 1}, forbidden=[(1, 0)])
+    began = time.perf_counter()
+    without = [name for name in PARTS if name != alone]
+    assert solve(csp, network=gibbs(), time_limit=300, without=without).objective == 1.0
+    assert time.perf_counter() - began < 200
+
+
+@pytest.mark.parametrize("alone", [*PARTS, "all"])
+@pytest.mark.parametrize("wrong", [{"soft": True, "weight": 2.0}, {}], ids=["soft", "hard"])
+def test_nothing_is_waited_for_where_nothing_is_free(alone: str, wrong: dict[str, object]) -> None:
+    csp = problem([{"kind": "not_equal", "scope": [0, 1], **wrong}], n=2, m=2, given={0: 1, 1: 1})
+    began = time.perf_counter()
+    result = solve(csp, network=gibbs(), time_limit=300, without=[] if alone == "all" else [name for name in PARTS if name != alone])
+    assert time.perf_counter() - began < 200
+    assert result.assignment == (1, 1)
+    if not wrong:
+        assert result.status in ("infeasible", "unsolved")
+    elif alone in ("all", "propagation", "cpsat"):
+        assert (result.status, result.objective) == ("optimal", 2.0)
+    else:
+        assert (result.status, result.objective) == ("solved", 2.0)

@@ -171,6 +171,8 @@ class HybridRun:
             board.prove(Proof("infeasible", "propagation", str(found.contradiction)))
         elif not bool(found.csp.free.any()):
             board.offer("propagation", found.csp.given.tolist())
+            if board.violations == 0 and board.cost:
+                board.prove(Proof("optimal", "propagation", "no variable is left to decide"))
         settled = int(solve.csp.free.sum() - found.csp.free.sum())
         note = f"{settled:,} variables settled"
         solve.accounts.append(PartAccount(PARTS["propagation"], board.seconds, len(board.steps), board.finished, note))

@@ -76,6 +76,11 @@ class LocalSearch:
         """Whether nothing could be better: no violation, no cost."""
         return self._key() == (0, 0)
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will come: nothing could be better, or no variable can move."""
+        return self.solved or not self.state.numbers[kernel.FREE]
+
     def restart_from(self, values: Sequence[int]) -> None:
         """Go on from other values; what was best stays best."""
         self.state.variable[:-1, kernel.VALUE] = self._checked(values)
