@@ -280,3 +280,13 @@ def test_nothing_is_waited_for_where_nothing_is_free(alone: str, wrong: dict[str
         assert (result.status, result.objective) == ("optimal", 2.0)
     else:
         assert (result.status, result.objective) == ("solved", 2.0)
+
+
+def test_the_clock_of_a_problem_stands_still_while_others_have_their_turn() -> None:
+    results = solve([hard_graph(), hard_graph(seed=1), hard_graph(seed=2)], network=gibbs(), time_limit=3)
+    seconds = [result.effort.seconds for result in results]
+    assert sum(seconds) < 3.3
+    assert max(seconds) < 2  # and not the three of the whole call
+    for result in results:
+        assert result.effort.account is not None
+        assert result.effort.account.steps[-1].seconds <= result.effort.seconds

@@ -180,6 +180,7 @@ class HybridRun:
     def _go_on(self, solve: Solve) -> Iterator[Event]:
         """All parts, until one of them is finished or the time is over."""
         board = solve.board
+        board.started = time.perf_counter() - solve.seconds  # the turns of other problems since then are not its own
         taking_turns: list[Part] = []
         beside: list[Part] = []
         try:
