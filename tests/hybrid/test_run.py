@@ -17,7 +17,7 @@ from consformer.baselines import solve_cpsat
 from consformer.checker import check
 from consformer.csp import CSP
 from consformer.errors import ConsformerError, UnknownNameError
-from consformer.hybrid import PARTS
+from consformer.hybrid import PARTS, HybridRun
 from consformer.hybrid import parts as parts_module
 from consformer.result import Effort, Result
 from consformer.solving import start
@@ -290,3 +290,18 @@ def test_the_clock_of_a_problem_stands_still_while_others_have_their_turn() -> N
     for result in results:
         assert result.effort.account is not None
         assert result.effort.account.steps[-1].seconds <= result.effort.seconds
+
+
+@pytest.mark.parametrize("slow", [0.05, 60.0])
+def test_what_takes_long_to_compile_is_told(slow: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.hybrid.run.SLOW", slow)
+    monkeypatch.setattr("consformer.compiled.failure", lambda module: time.sleep(0.3))
+    threads, told = threading.active_count(), []
+    run = start([cycle(6, 2)], network=gibbs(), method="local", time_limit=5)
+    assert isinstance(run, HybridRun)
+    run.tell = told.append
+    for _event in run:
+        pass
+    assert told == (["compiling local search: once per installation, and off the clock"] if slow < 1 else [])
+    assert run.results()[0].effort.seconds < 0.3  # off the clock, indeed
+    assert threading.active_count() == threads

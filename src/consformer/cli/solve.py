@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -132,6 +133,7 @@ def solve(
       130  interrupted (likewise)
     """
     from consformer.errors import ConsformerError
+    from consformer.hybrid import HybridRun
     from consformer.memory import keep_freed_memory
     from consformer.solving import start
 
@@ -166,6 +168,8 @@ def solve(
     )
     for note in run.notes:
         err.print(note, markup=False, soft_wrap=True)
+    if isinstance(run, HybridRun) and not quiet:
+        run.tell = partial(err.print, markup=False, soft_wrap=True)
     with noting_ctrl_c() as interrupted:
         _watch(run, interrupted, show=not quiet and err.is_terminal)
         run.interrupted = interrupted()

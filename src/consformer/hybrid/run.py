@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -44,6 +45,7 @@ MARGIN = 0.02  # seconds before the time limit at which work ends, so that the a
 # local search shares the cores with it.
 PATIENCE, LEAST_PATIENCE = 0.15, 3.0
 SECOND_WIND = 1.0
+SLOW = 2.0  # seconds after which loading is compiling, and is told
 
 Starter = Callable[[CSP, float], Refinement]  # the network's search on a problem, for so many seconds
 
@@ -68,6 +70,7 @@ class HybridRun:
         self.problems, self.time_limit, self.seed, self.notes = problems, time_limit, seed, notes
         self._without_network = without_network
         self.interrupted = False  # to be set by who stops before the end; results tell it
+        self.tell: Callable[[str], None] = lambda message: None  # to be set by who wants to know what keeps it from searching
         self.network_name = network_name if "network" in parts else "none"
         self._parts, self._start_network = parts, start_network
         self._solves = [Solve(csp, model) for csp, model in zip(problems, models, strict=True)]
@@ -134,10 +137,16 @@ class HybridRun:
     # --- one problem ------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _off_the_clock(self, solve: Solve) -> Iterator[None]:
-        """For loading what is needed once in a process, which is not a part of the search: its seconds do not count."""
+    def _off_the_clock(self, solve: Solve, name: str) -> Iterator[None]:
+        """For loading what a part needs once in a process, which is not a part of the search: its seconds do not count."""
         began = time.perf_counter()
-        yield
+        telling = threading.Timer(SLOW, self.tell, [f"compiling {PARTS[name]}: once per installation, and off the clock"])
+        telling.start()
+        try:
+            yield
+        finally:
+            telling.cancel()
+            telling.join()
         taken = time.perf_counter() - began
         self._started += taken
         self._deadline += taken
@@ -146,7 +155,7 @@ class HybridRun:
 
     def _loaded(self, solve: Solve, name: str, module: str) -> bool:
         """Load the compiled code of a part; if that fails, the account says why."""
-        with self._off_the_clock(solve):
+        with self._off_the_clock(solve, name):
             reason = compiled.failure(module)
         if reason is not None:
             solve.absent(name, reason)
@@ -230,7 +239,7 @@ class HybridRun:
         if solve.backtracking is not None and not solve.backtracking.over:
             yield solve.backtracking
         if not board.finished and self._able(solve, "network"):
-            with self._off_the_clock(solve):
+            with self._off_the_clock(solve, "network"):
                 refinement = self._start_network(csp, solve.left)
             solve.network = NetworkPart(board, csp, refinement, solve.deadline)
             yield solve.network
