@@ -14,7 +14,7 @@ def test_code_on_disk_has_another_name_when_a_file_changes(tmp_path: Path) -> No
     def name() -> str:
         def function() -> None: ...
 
-        return compiled.stamped(function, tmp_path / "one.py", tmp_path / "two.py").__qualname__
+        return compiled.stamped(tmp_path / "one.py", tmp_path / "two.py")(function).__qualname__
 
     (tmp_path / "one.py").write_text("1")
     (tmp_path / "two.py").write_text("2")

@@ -33,10 +33,15 @@ def failure(module: str) -> str | None:
     return None
 
 
-def stamped(function: Function, *sources: Path) -> Function:
-    """The function under a name, for the compiler only, that changes with these files.
+def stamped(*sources: Path) -> Callable[[Function], Function]:
+    """Give a function a name, for the compiler only, that changes with these files.
 
     Compiled code is kept on disk by the function's name and is made anew when its own file changes; what it calls may stand in others.
     """
-    function.__qualname__ += f"_{zlib.crc32(b''.join(source.read_bytes() for source in sources)):08x}"
-    return function
+    stamp = f"_{zlib.crc32(b''.join(source.read_bytes() for source in sources)):08x}"
+
+    def named(function: Function) -> Function:
+        function.__qualname__ += stamp
+        return function
+
+    return named

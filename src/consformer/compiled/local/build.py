@@ -33,4 +33,4 @@ def entry(function: Function) -> Function:
     matrices = ("variable", "table", "tabu", "pair", "scope", "ring", "kept")
     blank = State(**{name: two if name in matrices else one for name in State._fields if name != "random"}, random=np.zeros(1, np.uint64))
     keep = numba.njit(numba.int64(numba.typeof(blank), numba.int64), nogil=True, cache=True)
-    return keep(stamped(function, *sorted(Path(__file__).parent.glob("*.py"))))  # type: ignore[no-any-return]
+    return keep(stamped(*sorted(Path(__file__).parent.glob("*.py")))(function))  # type: ignore[no-any-return]
