@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from consformer.compiled.local.build import part
-from consformer.compiled.local.chance import draw
+from consformer.compiled.local.chance import draw, following
 from consformer.compiled.local.state import (
     CHANCE,
     CHANCES,
@@ -56,14 +56,10 @@ def anneal(s: State, most: int) -> int:
         value = variable[i, VALUE]
         v = 1 - value
         if m > 2:
-            x ^= x << np.uint64(13)
-            x ^= x >> np.uint64(7)
-            x ^= x << np.uint64(17)
+            x = following(x)
             v = (np.int64(x >> np.uint64(33)) * (m - 1)) >> 31
             v += v >= value
-        x ^= x << np.uint64(13)
-        x ^= x >> np.uint64(7)
-        x ^= x << np.uint64(17)
+        x = following(x)
         cost = table[i, v] - table[i, value]  # of a value outside the domain far too much
         if cost <= 0 or cost <= warmth * left * s.chances[np.int64(x >> np.uint64(54))]:
             found = i * m + v
