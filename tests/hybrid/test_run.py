@@ -296,7 +296,8 @@ def test_the_clock_of_a_problem_stands_still_while_others_have_their_turn() -> N
 def test_what_takes_long_to_compile_is_told(slow: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("consformer.hybrid.run.SLOW", slow)
     monkeypatch.setattr("consformer.compiled.failure", lambda module: time.sleep(0.3))
-    threads, told = threading.active_count(), []
+    threads = threading.active_count()
+    told: list[str] = []
     run = start([cycle(6, 2)], network=gibbs(), method="local", time_limit=5)
     assert isinstance(run, HybridRun)
     run.tell = told.append

@@ -191,7 +191,7 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
 
 def _compiled(signature: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     keep = numba.njit(signature, fastmath=FASTMATH, nogil=True, cache=True)
-    return lambda function: keep(stamped(SOURCE)(function))  # type: ignore[no-any-return]
+    return lambda function: keep(stamped(SOURCE)(function))
 
 
 @piece  # type: ignore[untyped-decorator]
