@@ -22,7 +22,7 @@ class Effort:
     """What a solve cost and how it went."""
 
     iterations: int
-    seconds: float
+    seconds: float  # that went into this problem; of problems that the network alone solves side by side: until it left them
     network: str
     seed: int
     history: tuple[tuple[float, int, float], ...] = ()  # (seconds, violations, soft cost) at each improvement

@@ -267,6 +267,25 @@ def test_what_has_no_solution_is_proved(cli: Cli, unsolvable: Path) -> None:
     assert (document["status"], document["proof"]["by"], document["proof"]["of"]) == ("infeasible", "propagation", "infeasible")
 
 
+@pytest.mark.parametrize("quiet", [False, True])
+def test_compiling_is_told(cli: Cli, boards: Path, network: Path, quiet: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.hybrid.run.SLOW", 0.02)
+    monkeypatch.setattr("consformer.compiled.failure", lambda module: time.sleep(0.2))
+    ran = cli("solve", boards, "--network", network, "--method", "local", "--json", *(["--quiet"] if quiet else []))
+    line = "compiling local search: once per installation, and off the clock\n"
+    assert (ran.code, ran.err) == (0, "" if quiet else line * 3)
+
+
+def test_a_puzzle_that_propagation_settles_needs_no_compiler(board: Path) -> None:
+    code = "import sys; from consformer.cli.app import run; from consformer.cli import commands\n"
+    code += "code = run(sys.argv[1:]); print('numba' in sys.modules, file=sys.stderr); sys.exit(code)"
+    (board.parent / "easy.txt").write_text("1234341221430000\n")
+    with process("solve", board.parent / "easy.txt", "--json", code=code) as ran:
+        out, told = ran.communicate()
+    assert (ran.returncode, told) == (0, "False\n")
+    assert json.loads(out)["account"]["parts"][0]["finished"]
+
+
 def test_the_account_names_who_found_it(cli: Cli, boards: Path) -> None:
     for document in cli("solve", boards, "--json").documents:
         finders = [part["name"] for part in document["account"]["parts"] if part["finished"]]

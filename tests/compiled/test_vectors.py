@@ -3,8 +3,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from consformer.compiled.vectors import add, add_times, fill, get, highest, load, memory, put, store, times, total
+from consformer.compiled.vectors import add, add_times, fill, get, highest, load, memory, power_of_two, put, store, times, total
 
 
 @pytest.mark.parametrize("size", [1, 3, 16])
@@ -25,3 +27,17 @@ def test_operations_are_those_of_numpy(size: int) -> None:
     work(a, b, out)
     expected = [a[1] + b, a[1] * b, np.maximum(a[1], b), a[1] + 2 * b, np.full(size, 7), [b.sum() + a[0, 0], 0]]  # 0: not written to
     np.testing.assert_allclose(out, np.concatenate(expected), atol=1e-5)
+
+
+@given(st.lists(st.floats(-200, 0, width=32), min_size=1, max_size=40))
+def test_powers_of_two_are_those_of_numpy(numbers: list[float]) -> None:
+    x = np.array(numbers, np.float32)
+    np.testing.assert_allclose(_powers(x), np.exp2(x), rtol=1e-6, atol=1e-36)
+
+
+@numba.njit  # type: ignore[untyped-decorator]
+def _powers(x: np.ndarray) -> np.ndarray:
+    out = np.empty_like(x)
+    for e in range(len(x)):
+        out[e] = power_of_two(x[e])
+    return out

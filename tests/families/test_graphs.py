@@ -19,6 +19,10 @@ def is_simple(matrix: graphs.Adjacency) -> bool:
     return bool((matrix == matrix.T).all()) and not matrix.diagonal().any()
 
 
+def are_simple_and_padded(matrices: graphs.Adjacency, n: graphs.Sizes) -> bool:
+    return all(is_simple(matrix) and not matrix[size:].any() for size, matrix in zip(n, matrices, strict=True))
+
+
 @given(seed=seeds, n=st.integers(1, 40), p=st.floats(0, 1))
 def test_greedy_colouring_is_that_of_networkx(seed: int, n: int, p: float) -> None:
     matrix = graphs.erdos_renyi(np.array([n]), np.array([p]), np.random.default_rng(seed))[0]
@@ -30,10 +34,7 @@ def test_greedy_colouring_is_that_of_networkx(seed: int, n: int, p: float) -> No
 
 @given(seed=seeds, n=sizes, p=st.floats(0, 1))
 def test_erdos_renyi_graphs_are_simple_and_padded(seed: int, n: graphs.Sizes, p: float) -> None:
-    matrices = graphs.erdos_renyi(n, np.full(len(n), p), np.random.default_rng(seed))
-    for size, matrix in zip(n, matrices, strict=True):
-        assert is_simple(matrix)
-        assert not matrix[size:].any()
+    assert are_simple_and_padded(graphs.erdos_renyi(n, np.full(len(n), p), np.random.default_rng(seed)), n)
 
 
 def test_erdos_renyi_has_the_density_asked_for() -> None:
@@ -44,9 +45,9 @@ def test_erdos_renyi_has_the_density_asked_for() -> None:
 @given(seed=seeds, n=sizes, data=st.data())
 def test_barabasi_albert_joins_every_new_vertex_to_m(seed: int, n: graphs.Sizes, data: st.DataObject) -> None:
     m = np.array([data.draw(st.integers(1, size - 1)) for size in n.tolist()])
-    for size, own, matrix in zip(n, m, graphs.barabasi_albert(n, m, np.random.default_rng(seed)), strict=True):
-        assert is_simple(matrix)
-        assert not matrix[size:].any()
+    matrices = graphs.barabasi_albert(n, m, np.random.default_rng(seed))
+    assert are_simple_and_padded(matrices, n)
+    for size, own, matrix in zip(n, m, matrices, strict=True):
         assert matrix.sum() // 2 == own * (size - own)
         assert all(matrix[vertex, :vertex].sum() == own for vertex in range(own + 1, size))
 
@@ -65,11 +66,8 @@ def test_barabasi_albert_needs_fewer_edges_than_vertices() -> None:
 
 
 @given(seed=seeds, n=sizes, radius=st.floats(0, 1.5))
-def test_geometric_graphs_are_simple(seed: int, n: graphs.Sizes, radius: float) -> None:
-    matrices = graphs.random_geometric(n, np.full(len(n), radius), np.random.default_rng(seed))
-    for size, matrix in zip(n, matrices, strict=True):
-        assert is_simple(matrix)
-        assert not matrix[size:].any()
+def test_geometric_graphs_are_simple_and_padded(seed: int, n: graphs.Sizes, radius: float) -> None:
+    assert are_simple_and_padded(graphs.random_geometric(n, np.full(len(n), radius), np.random.default_rng(seed)), n)
 
 
 def test_geometric_graphs_have_the_density_of_networkx() -> None:

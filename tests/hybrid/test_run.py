@@ -17,7 +17,7 @@ from consformer.baselines import solve_cpsat
 from consformer.checker import check
 from consformer.csp import CSP
 from consformer.errors import ConsformerError, UnknownNameError
-from consformer.hybrid import PARTS
+from consformer.hybrid import PARTS, HybridRun
 from consformer.hybrid import parts as parts_module
 from consformer.result import Effort, Result
 from consformer.solving import start
@@ -60,7 +60,7 @@ def test_each_part_can_be_left_out_and_the_rest_solves_it(name: str) -> None:
     result = solve(csp, network=gibbs(), time_limit=20, without=[name])
     assert result.solved
     assert result.effort.account is not None
-    assert name not in [part.name for part in result.effort.account.parts]
+    assert PARTS[name] not in [part.name for part in result.effort.account.parts]
 
 
 @pytest.mark.parametrize("alone", PARTS)
@@ -68,11 +68,8 @@ def test_each_part_alone(alone: str) -> None:
     csp = problem([{"kind": "all_different", "scope": [0, 1, 2]}], n=3, m=3, given={0: 0, 1: 1})
     result = solve(csp, network=gibbs(), time_limit=5, without=[name for name in PARTS if name != alone])
     assert result.effort.account is not None
-    if alone == "repair":  # needs something to repair
-        assert result.status == "unsolved"
-    else:
-        assert result.solved
-        assert result.effort.account.winner is not None
+    assert result.solved
+    assert result.effort.account.winner is not None
 
 
 @pytest.mark.parametrize("method", ["local", "cpsat", "network", "hybrid"])
@@ -151,8 +148,8 @@ def test_without_ortools_or_a_compiler_the_others_go_on(monkeypatch: pytest.Monk
     assert result.solved
     assert result.effort.account is not None
     notes = {part.name: part.note for part in result.effort.account.parts}
-    assert notes["local"] == "needs a compiler: pip install numba"
-    assert notes["repair"] == notes["cpsat"] == "is off: pip install ortools"
+    assert notes["local search"] == "needs a compiler: pip install numba"
+    assert notes["repair"] == notes["CP-SAT"] == "is off: pip install ortools"
     assert result.effort.account.winner == "network"
 
 
@@ -219,7 +216,7 @@ def test_parts_that_would_take_too_long_to_begin_are_not_started(monkeypatch: py
     assert result.effort.account is not None
     notes = {part.name: part.note for part in result.effort.account.parts}
     assert notes["network"].startswith("is not started: it would take about 960 of the")
-    assert notes["cpsat"].startswith("is not started")
+    assert notes["CP-SAT"].startswith("is not started")
     assert notes["repair"] == "is not for problems as large as this"
     assert "moves" in notes["local search"]
 
@@ -245,4 +242,67 @@ def test_a_compiler_that_fails_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> 
     assert result.solved
     assert result.effort.account is not None
     notes = {part.name: part.note for part in result.effort.account.parts}
-    assert (notes["backtracking"], notes["local"]) == ("no backtrack", "no local")
+    assert (notes["backtracking"], notes["local search"]) == ("no backtrack", "no local.moves")
+
+
+def test_a_part_has_one_name_whether_it_takes_part_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    def names() -> set[str]:
+        account = solve(hard_graph(), network=gibbs(), time_limit=0.5).effort.account
+        assert account is not None
+        return {part.name for part in account.parts} - {"second local search"}
+
+    running = names()
+    monkeypatch.setattr(parts_module, "available", lambda: False)
+    monkeypatch.setattr("consformer.compiled.failure", lambda module: f"no {module}")
+    assert names() == running == set(PARTS.values())
+
+
+@pytest.mark.parametrize("alone", ["local", "repair"])
+def test_a_domain_of_one_value_is_nothing_to_search(alone: str) -> None:
+    csp = problem([{"kind": "not_equal", "scope": [0, 1], "soft": True}], n=2, m=2, given={0: 1}, forbidden=[(1, 0)])
+    began = time.perf_counter()
+    without = [name for name in PARTS if name != alone]
+    assert solve(csp, network=gibbs(), time_limit=300, without=without).objective == 1.0
+    assert time.perf_counter() - began < 200
+
+
+@pytest.mark.parametrize("alone", [*PARTS, "all"])
+@pytest.mark.parametrize("wrong", [{"soft": True, "weight": 2.0}, {}], ids=["soft", "hard"])
+def test_nothing_is_waited_for_where_nothing_is_free(alone: str, wrong: dict[str, object]) -> None:
+    csp = problem([{"kind": "not_equal", "scope": [0, 1], **wrong}], n=2, m=2, given={0: 1, 1: 1})
+    began = time.perf_counter()
+    result = solve(csp, network=gibbs(), time_limit=300, without=[] if alone == "all" else [name for name in PARTS if name != alone])
+    assert time.perf_counter() - began < 200
+    assert result.assignment == (1, 1)
+    if not wrong:
+        assert result.status in ("infeasible", "unsolved")
+    elif alone in ("all", "propagation", "cpsat"):
+        assert (result.status, result.objective) == ("optimal", 2.0)
+    else:
+        assert (result.status, result.objective) == ("solved", 2.0)
+
+
+def test_the_clock_of_a_problem_stands_still_while_others_have_their_turn() -> None:
+    results = solve([hard_graph(), hard_graph(seed=1), hard_graph(seed=2)], network=gibbs(), time_limit=3)
+    seconds = [result.effort.seconds for result in results]
+    assert sum(seconds) < 3.3
+    assert max(seconds) < 2  # and not the three of the whole call
+    for result in results:
+        assert result.effort.account is not None
+        assert result.effort.account.steps[-1].seconds <= result.effort.seconds
+
+
+@pytest.mark.parametrize("slow", [0.05, 60.0])
+def test_what_takes_long_to_compile_is_told(slow: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.hybrid.run.SLOW", slow)
+    monkeypatch.setattr("consformer.compiled.failure", lambda module: time.sleep(0.3))
+    threads = threading.active_count()
+    told: list[str] = []
+    run = start([cycle(6, 2)], network=gibbs(), method="local", time_limit=5)
+    assert isinstance(run, HybridRun)
+    run.tell = told.append
+    for _event in run:
+        pass
+    assert told == (["compiling local search: once per installation, and off the clock"] if slow < 1 else [])
+    assert run.results()[0].effort.seconds < 0.3  # off the clock, indeed
+    assert threading.active_count() == threads

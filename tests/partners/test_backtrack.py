@@ -2,19 +2,21 @@ from __future__ import annotations
 
 import itertools
 import time
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from consformer import families
 from consformer.checker import check
 from consformer.compiled import backtrack as kernels
 from consformer.csp import CSP
 from consformer.errors import ModelError
-from consformer.partners.backtrack import Backtracking
+from consformer.partners.backtrack import Backtracking, _alike
 from tests.helpers import coloring, cycle, impossible, problem, random_csp
 
 
@@ -129,3 +131,16 @@ def test_compiled_and_plain_are_the_same(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (plain.status, plain.nodes) == (compiled.status, compiled.nodes)
     if plain.status == "solved":
         assert plain.values == compiled.values
+
+
+@pytest.mark.parametrize("shape", [(4,), (1, 4)], ids=["numpy 1.26 and 2.1", "numpy 2.0"])
+def test_values_are_alike_whatever_shape_numpy_gives(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = np.unique
+
+    def unique(columns: NDArray[np.uint64], **options: Any) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        found, kind = usual(columns, **options)
+        return found, kind.reshape(shape)
+
+    monkeypatch.setattr(np, "unique", unique)
+    domains = np.array([0b0111, 0b0111, 0b1111], np.uint64)  # 3 is allowed to one variable only
+    assert _alike(domains, 4).tolist() == [0b0111, 0b0111, 0b0111, 0b1000]

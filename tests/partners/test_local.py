@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from consformer import CSP, families
 from consformer.baselines import solve_cpsat
 from consformer.checker import check
-from consformer.compiled import local as kernel
+from consformer.compiled.local import state as kernel
 from consformer.errors import ModelError
 from consformer.partners.local import LocalSearch
 from tests.helpers import KINDS, coloring, cycle, impossible, problem, random_csp
@@ -204,3 +204,14 @@ def test_wrong_values_are_refused() -> None:
         LocalSearch(csp, 0, values=[1, 0])
     with pytest.raises(ModelError, match="one problem at a time"):
         LocalSearch(CSP.union([cycle(3, 3)] * 2), 0)
+
+
+def test_it_is_over_when_nothing_can_move_or_be_better() -> None:
+    fixed = problem([{"kind": "not_equal", "scope": [0, 1], "soft": True}], n=2, m=2, given={0: 1}, forbidden=[(1, 0)])
+    search = LocalSearch(fixed, 0)
+    assert search.over
+    assert not search.solved
+    search = LocalSearch(cycle(6, 2), 0, values=[0] * 6)
+    assert not search.over
+    search.run(moves=10_000)
+    assert search.over

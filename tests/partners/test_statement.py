@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from consformer.compiled import local as kernel
+from consformer.compiled.local import state as kernel
 from consformer.partners.statement import LARGEST, initial_state, soft_scale
 from tests.helpers import cycle, problem
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from consformer.csp import CSP
-from consformer.search.region import region
+from consformer.search.region import NEVER, region, rings
 from consformer.search.share import per_instance, top, wanted
 from tests.helpers import coloring, cycle, problem, random_csp
 
@@ -61,3 +61,19 @@ def test_without_constraints_it_is_the_seed() -> None:
     csp = CSP.union([coloring([], n=4, m=2), problem([], n=2, m=2, given={0: 0, 1: 1})])
     starts = seeds_of(csp, 1, 0)
     assert torch.equal(region(csp, starts, torch.tensor([[3, 0]]), generator()), starts)
+
+
+@given(seeds=st.lists(SEEDS, min_size=1, max_size=3), seed=SEEDS, size=st.integers(0, 8))
+def test_a_region_that_goes_on_elsewhere_reaches_as_many_as_asked(seeds: list[int], seed: int, size: int) -> None:
+    csp = CSP.union([random_csp(one, kinds=("not_equal",)) for one in seeds])
+    order, count = torch.rand(2, csp.n, generator=generator(seed)), torch.full((2, len(seeds)), size)
+    when = rings(csp, torch.zeros(2, csp.n, dtype=torch.bool), count, generator(), order=order)
+    free = per_instance(csp, csp.free[None])
+    assert bool((per_instance(csp, when < NEVER) >= free.clamp(max=size)).all())
+    assert not bool((when < NEVER)[:, ~csp.free].any())
+    graph = nx.Graph(list(zip(*csp.graph.edges.tolist(), strict=True)))
+    for k in range(2):
+        for i in torch.nonzero(when[k] < NEVER)[:, 0].tolist():  # it has a neighbour that came just before, or is the first of what is left
+            before = [int(when[k, j]) for j in graph[i] if csp.free[j] and j != i]
+            later = (csp.instance == csp.instance[i]) & csp.free & (when[k] >= when[k, i])
+            assert when[k, i] - 1 in before or order[k, i] == order[k][later].min()

@@ -23,6 +23,12 @@ def random_logits(csp: CSP, pool: int, seed: int) -> Tensor:
     return logits.masked_fill(~csp.domain, MASKED).requires_grad_()
 
 
+def random_case(seed: int) -> tuple[CSP, tuple[Tensor, Tensor, Tensor], Tensor]:
+    """A problem small enough for all its assignments, a candidate, and what a network might say."""
+    csp = random_csp(seed, n=4, m=3)
+    return csp, random_inputs(csp, seed=seed), random_logits(csp, 1, seed)
+
+
 def measure(csp: CSP, logits: Tensor, inputs: tuple[Tensor, Tensor, Tensor], seed: int = 0, **settings: Any) -> Tensor:
     return loss(csp, logits, *inputs, LossSettings(**settings), torch.Generator().manual_seed(seed))
 
@@ -47,18 +53,14 @@ def enumerate_moves(csp: CSP, logits: Tensor, inputs: tuple[Tensor, Tensor, Tens
 
 @given(seed=SEEDS)
 def test_expected_is_the_mean_over_all_moves(seed: int) -> None:
-    csp = random_csp(seed, n=4, m=3)
-    inputs = random_inputs(csp, seed=seed)
-    logits = random_logits(csp, 1, seed)
+    csp, inputs, logits = random_case(seed)
     energy, _ = enumerate_moves(csp, logits.detach(), inputs)
     assert float(measure(csp, logits, inputs, kind="expected").detach()) == pytest.approx(energy / csp.n, abs=1e-4)
 
 
 @given(seed=SEEDS)
 def test_block_is_energy_over_temperature_minus_entropy(seed: int) -> None:
-    csp = random_csp(seed, n=4, m=3)
-    inputs = random_inputs(csp, seed=seed)
-    logits = random_logits(csp, 1, seed)
+    csp, inputs, logits = random_case(seed)
     energy, entropy = enumerate_moves(csp, logits.detach(), inputs)
     wanted = (energy / float(inputs[2]) - entropy) / csp.n
     assert float(measure(csp, logits, inputs, kind="block").detach()) == pytest.approx(wanted, abs=2e-4)

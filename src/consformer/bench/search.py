@@ -20,6 +20,7 @@ from consformer.hybrid import PARTS
 from consformer.solving import solve
 
 WORKERS = 2  # of CP-SAT alone
+COLUMNS = ("variant", "solved, 95 % interval", "proved", "median s", "total s", "gap %", "ended by")
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,12 @@ class Line:
         low, high = interval(self.solved, self.count)
         return f"{self.solved} of {self.count} = {100 * self.solved / max(self.count, 1):.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
+    def cells(self, nothing: str = "") -> list[str]:
+        """What stands under `COLUMNS`."""
+        by = ", ".join(f"{name} {count}" for name, count in sorted(self.by.items(), key=lambda item: -item[1]))
+        gap = nothing if self.gap is None else f"{self.gap:.3f}"
+        return [self.variant, self.share, str(self.proved), f"{self.median:.3f}", f"{self.total:.1f}", gap, by or nothing]
+
 
 def lines(rows: Sequence[Mapping[str, Any]], seconds: float) -> list[Line]:
     """The table of a set: what each variant reached."""
@@ -171,11 +178,5 @@ def _line(name: str, rows: Sequence[Mapping[str, Any]], limit: float) -> Line:
 
 def markdown(title: str, found: Sequence[Line]) -> str:
     """The table as Markdown."""
-    names = ("variant", "solved, 95 % interval", "proved", "median s", "total s", "gap %", "ended by")
-    head = f"**{title}**\n\n| {' | '.join(names)} |\n{'|---' * len(names)}|\n"
-    body = ""
-    for line in found:
-        by = ", ".join(f"{name} {count}" for name, count in sorted(line.by.items(), key=lambda item: -item[1]))
-        gap = "–" if line.gap is None else f"{line.gap:.3f}"
-        body += f"| {line.variant} | {line.share} | {line.proved} | {line.median:.3f} | {line.total:.0f} | {gap} | {by or '–'} |\n"
-    return head + body
+    head = f"**{title}**\n\n| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|\n"
+    return head + "".join(f"| {' | '.join(line.cells(nothing='–'))} |\n" for line in found)

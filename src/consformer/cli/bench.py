@@ -112,12 +112,12 @@ def _watch(bench: SearchBench, show: bool) -> bool:
 
 def _report(title: str, found: list[Line]) -> None:
     from rich.table import Table
+    from rich.text import Text
+
+    from consformer.bench.search import COLUMNS
 
     out.print(title, style="bold", markup=False)
-    table = Table("variant", "solved, 95 % interval", "proved", "median s", "total s", "gap %", "ended by", box=None, pad_edge=False)
+    table = Table(*COLUMNS, box=None, pad_edge=False)
     for line in found:
-        by = ", ".join(f"{name} {count}" for name, count in sorted(line.by.items(), key=lambda item: -item[1]))
-        gap = "" if line.gap is None else f"{line.gap:.3f}"
-        share = line.share.replace("[", r"\[")
-        table.add_row(line.variant, share, str(line.proved), f"{line.median:.3f}", f"{line.total:.1f}", gap, by)
+        table.add_row(*map(Text, line.cells()))
     out.print(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,7 +45,9 @@ def solve(
     ] = None,
     without: Annotated[
         list[str] | None,
-        typer.Option(help="A part to leave out: propagation, backtracking, local, network, repair or cpsat. May be repeated."),
+        typer.Option(
+            help="A part to leave out: propagation, backtracking, local (search), network, repair or cpsat (CP-SAT). May be repeated."
+        ),
     ] = None,
     network: Annotated[
         str, typer.Option(help="A shipped network (see `consformer models`) or a .safetensors file; auto: the shipped one that suits.")
@@ -130,6 +133,7 @@ def solve(
       130  interrupted (likewise)
     """
     from consformer.errors import ConsformerError
+    from consformer.hybrid import HybridRun
     from consformer.memory import keep_freed_memory
     from consformer.solving import start
 
@@ -164,6 +168,8 @@ def solve(
     )
     for note in run.notes:
         err.print(note, markup=False, soft_wrap=True)
+    if isinstance(run, HybridRun) and not quiet:
+        run.tell = partial(err.print, markup=False, soft_wrap=True)
     with noting_ctrl_c() as interrupted:
         _watch(run, interrupted, show=not quiet and err.is_terminal)
         run.interrupted = interrupted()

@@ -6,9 +6,15 @@ loading the compiler takes time too.
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @cache
@@ -25,3 +31,17 @@ def failure(module: str) -> str | None:
     except Exception as error:  # whatever a compiler may raise, others can do without it
         return f"its compiled code cannot be loaded: {error}"
     return None
+
+
+def stamped(*sources: Path) -> Callable[[Function], Function]:
+    """Give a function a name, for the compiler only, that changes with these files.
+
+    Compiled code is kept on disk by the function's name and is made anew when its own file changes; what it calls may stand in others.
+    """
+    stamp = f"_{zlib.crc32(b''.join(source.read_bytes() for source in sources)):08x}"
+
+    def named(function: Function) -> Function:
+        function.__qualname__ += stamp
+        return function
+
+    return named

@@ -13,6 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from consformer.compiled import stamped
+from consformer.compiled.vectors import SOURCE, power_of_two
 from consformer.graph import Graph
 
 Floats = NDArray[np.float32]
@@ -48,10 +50,11 @@ _SIGNATURE = "void(float32[:,:,::1],float32[:,:,::1],float32[:,:,::1],float32[:,
 
 
 @numba.njit(_SIGNATURE, fastmath=FASTMATH, nogil=True, cache=True)  # type: ignore[untyped-decorator]
+@stamped(SOURCE)
 def _attend(q: Floats, k: Floats, v: Floats, out: Floats, first: Places, source: Places, begin: int, end: int) -> None:
     """Attention of the variables from `begin` to `end`; the edges to variable i are those from first[i] to first[i+1].
 
-    The loops over the edges are written so that each can work on several of them at once; so is the power of two, by hand.
+    The loops over the edges are written so that each can work on several of them at once.
     """
     rows, width = q.shape[1], q.shape[2]
     scale = np.float32(1 / (math.log(2) * math.sqrt(width)))
@@ -59,7 +62,6 @@ def _attend(q: Floats, k: Floats, v: Floats, out: Floats, first: Places, source:
     for i in range(begin, end):
         most = max(most, first[i + 1] - first[i])
     share = np.empty(most, np.float32)
-    bits, exponent = share.view(np.int32), np.empty(most, np.int32)
     query, mixed = np.empty(width, np.float32), np.empty(width, np.float32)
     for i in range(begin, end):
         a = first[i]
@@ -77,19 +79,8 @@ def _attend(q: Floats, k: Floats, v: Floats, out: Floats, first: Places, source:
             highest = np.float32(-np.inf)
             for e in range(degree):
                 highest = max(highest, share[e])
-            for e in range(degree):  # 2 ** x for x <= 0: a polynomial for the part after the point, the rest is added to the exponent
-                x = max(share[e] - highest, np.float32(-120))
-                whole = np.int32(x) - np.int32(1)
-                part = x - np.float32(whole)
-                power = np.float32(1.8775767e-3)
-                power = power * part + np.float32(8.9893397e-3)
-                power = power * part + np.float32(5.5826318e-2)
-                power = power * part + np.float32(2.4015361e-1)
-                power = power * part + np.float32(6.9315308e-1)
-                share[e] = power * part + np.float32(9.9999994e-1)
-                exponent[e] = whole
             for e in range(degree):
-                bits[e] += exponent[e] << 23
+                share[e] = power_of_two(share[e] - highest)
             total = np.float32(0)
             for e in range(degree):
                 total += share[e]

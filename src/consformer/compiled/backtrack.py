@@ -17,9 +17,10 @@ OPEN, SOLVED, EXHAUSTED = 0, 1, 2
 
 _HEAD = "uint64[::1],int64[::1],int64[::1],int64[::1],int64[::1],int64[::1],int64[::1]"
 _COMPILE = {"nogil": True, "cache": True}
+_piece = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)  # compiled along with what calls it, and not kept by itself
 
 
-@numba.njit("int64(uint64)", **_COMPILE)  # type: ignore[untyped-decorator]
+@_piece  # type: ignore[untyped-decorator]
 def _count(bits: np.uint64) -> np.int64:
     """How many bits are set."""
     x = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -28,7 +29,7 @@ def _count(bits: np.uint64) -> np.int64:
     return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@numba.njit("uint64(uint64[::1])", **_COMPILE)  # type: ignore[untyped-decorator]
+@_piece  # type: ignore[untyped-decorator]
 def _random(state: Bits) -> np.uint64:
     """xorshift64*."""
     x: np.uint64 = state[0]
@@ -121,7 +122,7 @@ def assign(
             return True
 
 
-@numba.njit("void(uint64[::1],int64[::1],uint64[::1],uint64[::1],int64[::1],int64)", **_COMPILE)  # type: ignore[untyped-decorator]
+@_piece  # type: ignore[untyped-decorator]
 def _undo(domain: Bits, trail: Places, trail_bits: Bits, last: Bits, sizes: Places, mark: int) -> None:
     """Take back what changed since the trail was so long; values that variables had are remembered."""
     while sizes[0] > mark:

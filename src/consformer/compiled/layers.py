@@ -18,8 +18,24 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from consformer.compiled import stamped
 from consformer.compiled.attention import FASTMATH, Floats, Places, in_portions
-from consformer.compiled.vectors import add, add_times, fill, get, highest, load, memory, put, store, times, total
+from consformer.compiled.vectors import (
+    SOURCE,
+    add,
+    add_times,
+    fill,
+    get,
+    highest,
+    load,
+    memory,
+    piece,
+    power_of_two,
+    put,
+    store,
+    times,
+    total,
+)
 from consformer.graph import Graph
 
 if TYPE_CHECKING:
@@ -174,14 +190,11 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
 
 
 def _compiled(signature: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    return numba.njit(signature, fastmath=FASTMATH, nogil=True, cache=True)  # type: ignore[no-any-return]
+    keep = numba.njit(signature, fastmath=FASTMATH, nogil=True, cache=True)
+    return lambda function: keep(stamped(SOURCE)(function))
 
 
-# The pieces are put into the kernels by numba itself, so that there, too, sizes are known.
-_piece = numba.njit(inline="always")
-
-
-@_piece  # type: ignore[untyped-decorator]
+@piece  # type: ignore[untyped-decorator]
 def _add_product(start: Any, x: Any, at: int, inputs: int, weight: Any, row: int, outputs: int) -> Any:
     """start [outputs] + x[at:at+inputs] weight[row:row+inputs]."""
     result = start
@@ -190,24 +203,24 @@ def _add_product(start: Any, x: Any, at: int, inputs: int, weight: Any, row: int
     return result
 
 
-@_piece  # type: ignore[untyped-decorator]
+@piece  # type: ignore[untyped-decorator]
 def _normed(state: Any, norm: Any, width: int) -> Any:
     """A layer norm; `norm` is its scale and shift."""
     centred = _centred(state, width)
     return add_times(load(norm, width, width), _scale(centred, width), times(centred, load(norm, 0, width)))
 
 
-@_piece  # type: ignore[untyped-decorator]
+@piece  # type: ignore[untyped-decorator]
 def _centred(state: Any, width: int) -> Any:
     return add(state, fill(-total(state) / np.float32(width), width))
 
 
-@_piece  # type: ignore[untyped-decorator]
+@piece  # type: ignore[untyped-decorator]
 def _scale(centred: Any, width: int) -> Any:
     return np.float32(1) / np.sqrt(total(times(centred, centred)) / np.float32(width) + np.float32(EPSILON))
 
 
-@_piece  # type: ignore[untyped-decorator]
+@piece  # type: ignore[untyped-decorator]
 def _attend(qkv: Any, i: int, rows: int, source: Any, first: int, degree: int, share: Any, mixed: Any, heads: int, head: int) -> None:
     """Softmax attention of the tokens of variable i, whose edges come from source[first:first+degree]."""
     width = heads * head
@@ -235,21 +248,11 @@ def _attend(qkv: Any, i: int, rows: int, source: Any, first: int, degree: int, s
             store(mixed, r * width + a * head, times(sums, fill(1 / weight, head)))
 
 
-@_piece  # type: ignore[untyped-decorator]
+@piece  # type: ignore[untyped-decorator]
 def _powers(x: Any, count: int) -> None:
     """The first `count` numbers, none above 0, and some after them become powers of two.
 
-    By hand: a polynomial for the part after the point, the rest is added to the exponent. A whole number of times `LANES` of them: what is
-    left over would be worked out one by one.
+    A whole number of times `LANES` of them: what is left over would be worked out one by one.
     """
     for e in range((count + LANES - 1) // LANES * LANES):
-        power = min(max(get(x, e), np.float32(-120)), np.float32(0))
-        whole = np.int32(power) - np.int32(1)
-        part = power - np.float32(whole)
-        power = np.float32(1.8775767e-3)
-        power = power * part + np.float32(8.9893397e-3)
-        power = power * part + np.float32(5.5826318e-2)
-        power = power * part + np.float32(2.4015361e-1)
-        power = power * part + np.float32(6.9315308e-1)
-        power = power * part + np.float32(9.9999994e-1)
-        put(x, e, np.int32(np.float32(power).view(np.int32) + np.int32(whole << 23)).view(np.float32))
+        put(x, e, power_of_two(min(get(x, e), np.float32(0))))

@@ -3,18 +3,25 @@
 Loops over 16 or 32 numbers are too short for the compiler's own ways of doing several at once, above all where it cannot rule out that two
 arrays are the same memory. All this is for compiled code only: `size` must be known when it is compiled (a power of two is fastest), `at`
 counts numbers from the beginning of an array whose rows lie one after the other, nothing is checked, and nothing keeps an array alive whose
-`memory` is worked on: counting who uses it would take longer than the work. Kernels on disk are not made anew when only this file changes.
+`memory` is worked on: counting who uses it would take longer than the work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
+
+SOURCE = Path(__file__)  # what kernels on disk depend on, besides their own file
+# Pieces are put into kernels by numba itself, so that there, too, sizes are known.
+piece = numba.njit(inline="always")
 
 _FLOAT, _PLACE = ir.FloatType(), ir.IntType(32)
 _ANY_ORDER, _FUSED = ("reassoc", "nsz"), ("contract",)
@@ -139,3 +146,21 @@ def total(typing: Any, vector: Any) -> Any:
         return builder.call(function, [ir.Constant(_FLOAT, 0.0), arguments[0]], fastmath=_ANY_ORDER)
 
     return types.float32(vector), generate
+
+
+@piece  # type: ignore[untyped-decorator]
+def power_of_two(x: Any) -> Any:
+    """2 to the power of x, a number that is not above 0; 0 or next to it where x is below -120.
+
+    A polynomial for the part after the point, the rest is added to the exponent: instructions that work on several numbers at once.
+    """
+    power = max(x, np.float32(-120))
+    whole = np.int32(power) - np.int32(1)
+    part = power - np.float32(whole)
+    power = np.float32(1.8775767e-3)
+    power = power * part + np.float32(8.9893397e-3)
+    power = power * part + np.float32(5.5826318e-2)
+    power = power * part + np.float32(2.4015361e-1)
+    power = power * part + np.float32(6.9315308e-1)
+    power = power * part + np.float32(9.9999994e-1)
+    return np.int32(np.float32(power).view(np.int32) + np.int32(whole << 23)).view(np.float32)

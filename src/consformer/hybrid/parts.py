@@ -101,6 +101,7 @@ class LocalPart(Part):
         if self.search.run(seconds=seconds) or board.values is None:
             board.offer(self.name, self.search.best.values)
         self._from = board.key
+        self.over = self.search.over
         self.note = f"{self.search.moves:,} moves"
 
 
@@ -122,7 +123,7 @@ class LocalThread(Part):
         while not self._stop.is_set():
             if self.search.run(seconds=0.1, stop=self._stop.is_set):
                 self._found.append(self.search.best.values)
-            if self.search.solved:
+            if self.search.over:
                 return
 
     def work(self, seconds: float) -> None:
@@ -184,15 +185,17 @@ class RepairPart(Part):
         self.repairer = Repairer(seconds=REPAIR_SECONDS, seed=seed)
         self.generator = torch.Generator().manual_seed(seed)
         self.network, self.size, self.count, self.chosen = network, REPAIRED, 0, 0
+        self.choice = bool((csp.free & (csp.domain.sum(1) > 1)).any())  # whether there is anything to decide
 
     def work(self, seconds: float) -> None:
         began = time.perf_counter()
+        if self.board.values is None:  # nobody has found anything to repair yet
+            self.board.offer(self.name, self.csp.random_values(1, self.generator)[0].tolist())
+        if not self.choice:
+            self.over = True
+            return
         if not self.repairer.waiting:
-            order = self._order()
-            if order is None:
-                time.sleep(0.001)  # nothing is there to repair yet
-                return
-            self.repairer.submit(self.csp, *order)
+            self.repairer.submit(self.csp, *self._order())
         while self.repairer.waiting and time.perf_counter() - began < seconds:
             for repair in self.repairer.poll():
                 self.count += 1
@@ -209,15 +212,15 @@ class RepairPart(Part):
     def turn(self, usual: float) -> float:
         return max(usual, REPAIR_SECONDS)
 
-    def _order(self) -> tuple[list[int], torch.Tensor] | None:
+    def _order(self) -> tuple[list[int], torch.Tensor]:
         """What to repair, and which of its variables."""
         if self.network is not None and self.count % 2:
             sureness, found = self.network.refinement.sureness(), self.network.refinement.incumbents[0]
             if sureness is not None and found is not None:
                 self.chosen += 1
                 return found.values, doubtful(self.csp, found.values, sureness, self.size)
-        values = self.board.values
-        return None if values is None else (values, neighbourhood(self.csp, values, self.size, self.generator))
+        assert self.board.values is not None
+        return self.board.values, neighbourhood(self.csp, self.board.values, self.size, self.generator)
 
     def close(self) -> None:
         self.repairer.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -19,9 +20,17 @@ from consformer.partners.propagation import propagate
 from consformer.result import Effort, Result
 from consformer.search.refine import Event, Refinement
 
-PARTS = ("propagation", "backtracking", "local", "network", "repair", "cpsat")
+# What options call the parts, and what users read in the account.
+PARTS: Mapping[str, str] = {
+    "propagation": "propagation",
+    "backtracking": BacktrackingPart.name,
+    "local": LocalPart.name,
+    "network": NetworkPart.name,
+    "repair": RepairPart.name,
+    "cpsat": ProverPart.name,
+}
 METHODS: Mapping[str, tuple[str, ...]] = {
-    "hybrid": PARTS,
+    "hybrid": tuple(PARTS),
     "local": ("local",),
     "cpsat": ("cpsat",),
 }
@@ -36,6 +45,7 @@ MARGIN = 0.02  # seconds before the time limit at which work ends, so that the a
 # local search shares the cores with it.
 PATIENCE, LEAST_PATIENCE = 0.15, 3.0
 SECOND_WIND = 1.0
+SLOW = 2.0  # seconds after which loading is compiling, and is told
 
 Starter = Callable[[CSP, float], Refinement]  # the network's search on a problem, for so many seconds
 
@@ -60,6 +70,7 @@ class HybridRun:
         self.problems, self.time_limit, self.seed, self.notes = problems, time_limit, seed, notes
         self._without_network = without_network
         self.interrupted = False  # to be set by who stops before the end; results tell it
+        self.tell: Callable[[str], None] = lambda message: None  # to be set by who wants to know what keeps it from searching
         self.network_name = network_name if "network" in parts else "none"
         self._parts, self._start_network = parts, start_network
         self._solves = [Solve(csp, model) for csp, model in zip(problems, models, strict=True)]
@@ -126,10 +137,16 @@ class HybridRun:
     # --- one problem ------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _off_the_clock(self, solve: Solve) -> Iterator[None]:
-        """For loading what is needed once in a process, which is not a part of the search: its seconds do not count."""
+    def _off_the_clock(self, solve: Solve, name: str) -> Iterator[None]:
+        """For loading what a part needs once in a process, which is not a part of the search: its seconds do not count."""
         began = time.perf_counter()
-        yield
+        telling = threading.Timer(SLOW, self.tell, [f"compiling {PARTS[name]}: once per installation, and off the clock"])
+        telling.start()
+        try:
+            yield
+        finally:
+            telling.cancel()
+            telling.join()
         taken = time.perf_counter() - began
         self._started += taken
         self._deadline += taken
@@ -138,10 +155,10 @@ class HybridRun:
 
     def _loaded(self, solve: Solve, name: str, module: str) -> bool:
         """Load the compiled code of a part; if that fails, the account says why."""
-        with self._off_the_clock(solve):
+        with self._off_the_clock(solve, name):
             reason = compiled.failure(module)
         if reason is not None:
-            solve.accounts.append(PartAccount(name, 0.0, 0, finished=False, note=reason))
+            solve.absent(name, reason)
         return reason is None
 
     def _backtrack(self, solve: Solve) -> None:
@@ -163,13 +180,16 @@ class HybridRun:
             board.prove(Proof("infeasible", "propagation", str(found.contradiction)))
         elif not bool(found.csp.free.any()):
             board.offer("propagation", found.csp.given.tolist())
+            if board.violations == 0 and board.cost:
+                board.prove(Proof("optimal", "propagation", "no variable is left to decide"))
         settled = int(solve.csp.free.sum() - found.csp.free.sum())
         note = f"{settled:,} variables settled"
-        solve.accounts.append(PartAccount("propagation", board.seconds, len(board.steps), board.finished, note))
+        solve.accounts.append(PartAccount(PARTS["propagation"], board.seconds, len(board.steps), board.finished, note))
 
     def _go_on(self, solve: Solve) -> Iterator[Event]:
         """All parts, until one of them is finished or the time is over."""
         board = solve.board
+        board.started = time.perf_counter() - solve.seconds  # the turns of other problems since then are not its own
         taking_turns: list[Part] = []
         beside: list[Part] = []
         try:
@@ -209,17 +229,17 @@ class HybridRun:
             return False
         reason = (self._without_network if name == "network" else None) or off(solve.reduced, name, solve.left)
         if reason is not None:
-            solve.accounts.append(PartAccount(name, 0.0, 0, finished=False, note=reason))
+            solve.absent(name, reason)
         return reason is None
 
     def _taking_turns(self, solve: Solve) -> Iterator[Part]:
         board, csp = solve.board, solve.reduced
-        if self._able(solve, "local") and self._loaded(solve, "local", "local"):
+        if self._able(solve, "local") and self._loaded(solve, "local", "local.moves"):
             yield LocalPart(board, csp, self.seed)
         if solve.backtracking is not None and not solve.backtracking.over:
             yield solve.backtracking
         if not board.finished and self._able(solve, "network"):
-            with self._off_the_clock(solve):
+            with self._off_the_clock(solve, "network"):
                 refinement = self._start_network(csp, solve.left)
             solve.network = NetworkPart(board, csp, refinement, solve.deadline)
             yield solve.network
@@ -259,6 +279,10 @@ class Solve:
     def left(self) -> float:
         """Seconds until its time is over."""
         return max(0.0, self.deadline - time.perf_counter())
+
+    def absent(self, name: str, reason: str) -> None:
+        """Note why a part does not take part."""
+        self.accounts.append(PartAccount(PARTS[name], 0.0, 0, finished=False, note=reason))
 
     def update(self) -> None:
         self.seconds = self.board.seconds

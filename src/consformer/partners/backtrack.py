@@ -172,7 +172,7 @@ def _scopes(csp: CSP) -> tuple[NDArray[np.int64], ...]:
 def _alike(domains: NDArray[np.uint64], m: int) -> NDArray[np.uint64]:
     """[m] for every value the values that the same variables may take: names of values mean nothing to differences."""
     columns = (domains[:, None] >> np.arange(m, dtype=np.uint64)) & np.uint64(1)  # [n,m]
-    _, kind = np.unique(columns, axis=1, return_inverse=True)
+    kind = np.unique(columns, axis=1, return_inverse=True)[1].reshape(m)  # numpy 2.0 gives it two axes
     powers = np.uint64(1) << np.arange(m, dtype=np.uint64)
     same: NDArray[np.uint64] = ((kind[:, None] == kind[None]) * powers).sum(1, dtype=np.uint64)
     return same

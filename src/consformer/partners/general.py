@@ -5,29 +5,30 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from consformer.compiled import local as kernel
+from consformer.compiled.local import state as kernel
+from consformer.compiled.local.plain import plain
 from consformer.csp import CSP
 from consformer.partners.statement import soft_scale
 
 
 class GeneralMoves:
-    """`begin` and `advance` as in `consformer.compiled.local`, on the same state, of which pairs, counts and tree stay unused."""
+    """`begin` and `advance` as in `consformer.compiled.local.moves`, on the same state, of which pairs, counts and tree stay unused."""
 
     def __init__(self, csp: CSP) -> None:
         self.csp, self.scale = csp, soft_scale(csp)
-        self.helpers = kernel.plain()
+        self.helpers = plain()
 
     def begin(self, s: kernel.State, at_random: int) -> int:
         numbers = s.numbers
         if at_random:
             for i in s.kept[kernel.CHOICE, : numbers[kernel.FREE]].tolist():
-                s.variable[i, kernel.VALUE] = self.helpers["_random_value"](s, i, False)
+                s.variable[i, kernel.VALUE] = self.helpers["random_value"](s, i, False)
         s.tabu[:] = 0
         self._look(s)
         numbers[kernel.PEAK_VIOLATIONS], numbers[kernel.PEAK_COST] = numbers[kernel.VIOLATIONS], numbers[kernel.COST]
         numbers[kernel.STALE] = 0
         numbers[kernel.PEAK_CHANGED] = numbers[kernel.BEST_CHANGED] = -1
-        self.helpers["_write_down"](s)
+        self.helpers["write_down"](s)
         return 0
 
     def advance(self, s: kernel.State, moves: int) -> int:
@@ -36,7 +37,7 @@ class GeneralMoves:
         while done < moves and (numbers[kernel.BEST_VIOLATIONS] or numbers[kernel.BEST_COST]) and numbers[kernel.FREE]:
             if numbers[kernel.STALE] >= numbers[kernel.PATIENCE]:
                 s.variable[:-1, kernel.VALUE] = s.kept[kernel.BEST]
-                self.helpers["_kick"](s, 1 + self.helpers["_draw"](s.random, numbers[kernel.STRENGTH]))
+                self.helpers["kick"](s, 1 + self.helpers["draw"](s.random, numbers[kernel.STRENGTH]))
                 self.begin(s, 0)
             numbers[kernel.MOVES] += 1
             done += 1
@@ -46,12 +47,12 @@ class GeneralMoves:
                 continue
             i, b = divmod(move, m)
             a = int(s.variable[i, kernel.VALUE])
-            s.tabu[i, a] = numbers[kernel.MOVES] + 2 + self.helpers["_draw"](s.random, 10)
+            s.tabu[i, a] = numbers[kernel.MOVES] + 2 + self.helpers["draw"](s.random, 10)
             s.variable[i, kernel.VALUE] = b
             self._look(s)
-            self.helpers["_judge"](s, i, a)
+            self.helpers["judge"](s, i, a)
             if numbers[kernel.PENDING]:
-                self.helpers["_write_down"](s)
+                self.helpers["write_down"](s)
         return done
 
     def _look(self, s: kernel.State) -> None:
@@ -79,4 +80,4 @@ class GeneralMoves:
         if least >= kernel.FORBIDDEN >> 1:
             return -1
         best = np.flatnonzero(offers == least)
-        return int(best[self.helpers["_draw"](s.random, len(best))])
+        return int(best[self.helpers["draw"](s.random, len(best))])

@@ -10,8 +10,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from consformer.compiled.local import state as kernel
 from consformer.csp import CSP
 from consformer.errors import ModelError
+from consformer.partners.statement import initial_state
 
 SLICE = 0.01  # seconds of moves between looks at the clock
 FIRST_SLICE = 64  # moves; then as many as fit
@@ -45,41 +47,28 @@ class LocalSearch:
     def __init__(self, csp: CSP, seed: int = 0, values: Sequence[int] | None = None, *, compiled: bool = True) -> None:
         if csp.parts:
             raise ModelError("local search takes one problem at a time: search the instances of a union one by one")
-        from consformer.compiled import local as kernel  # here, because loading the compiler takes time
-        from consformer.partners.general import GeneralMoves
-        from consformer.partners.statement import initial_state
-
-        self.csp, self._kernel = csp, kernel
-        self._begin: Callable[[kernel.State, int], int]
-        self._advance: Callable[[kernel.State, int], int]
-        if any(constraint.local() is None for constraint in csp.constraints):
-            general = GeneralMoves(csp)
-            self._begin, self._advance = general.begin, general.advance
-        elif compiled:
-            self._begin, self._advance = kernel.begin, kernel.advance
-        else:
-            twins = kernel.plain()
-            self._begin, self._advance = twins["begin"], twins["advance"]
+        self.csp = csp
+        self._begin, self._advance = _moves(csp, compiled)
         self.state = initial_state(csp, seed)
         self._slice = float(FIRST_SLICE)
         if values is not None:
-            self.state.variable[:-1, self._kernel.VALUE] = self._checked(values)
+            self.state.variable[:-1, kernel.VALUE] = self._checked(values)
         self._begin(self.state, int(values is None))
 
     @property
     def moves(self) -> int:
         """Done so far."""
-        return int(self.state.numbers[self._kernel.MOVES])
+        return int(self.state.numbers[kernel.MOVES])
 
     @property
     def values(self) -> list[int]:
         """Where the search is."""
-        return self.state.variable[:-1, self._kernel.VALUE].tolist()  # type: ignore[no-any-return]
+        return self.state.variable[:-1, kernel.VALUE].tolist()  # type: ignore[no-any-return]
 
     @property
     def best(self) -> Best:
         """The best assignment so far: fewest hard violations, then least soft cost."""
-        values = torch.from_numpy(self.state.kept[self._kernel.BEST])[None]
+        values = torch.from_numpy(self.state.kept[kernel.BEST])[None]
         return Best(values[0].tolist(), int(self.csp.violations(values)), float(self.csp.cost(values)))
 
     @property
@@ -87,9 +76,14 @@ class LocalSearch:
         """Whether nothing could be better: no violation, no cost."""
         return self._key() == (0, 0)
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will come: nothing could be better, or no variable can move."""
+        return self.solved or not self.state.numbers[kernel.FREE]
+
     def restart_from(self, values: Sequence[int]) -> None:
         """Go on from other values; what was best stays best."""
-        self.state.variable[:-1, self._kernel.VALUE] = self._checked(values)
+        self.state.variable[:-1, kernel.VALUE] = self._checked(values)
         self._begin(self.state, 0)
 
     def run(self, moves: int | None = None, seconds: float | None = None, stop: Callable[[], bool] | None = None) -> bool:
@@ -113,7 +107,7 @@ class LocalSearch:
 
     def _key(self) -> tuple[int, int]:
         numbers = self.state.numbers
-        return int(numbers[self._kernel.BEST_VIOLATIONS]), int(numbers[self._kernel.BEST_COST])
+        return int(numbers[kernel.BEST_VIOLATIONS]), int(numbers[kernel.BEST_COST])
 
     def _checked(self, values: Sequence[int]) -> NDArray[np.int64]:
         """Values to start from: fixed variables have theirs, others must be in their domain."""
@@ -125,3 +119,23 @@ class LocalSearch:
         if not inside.all():
             raise ModelError(f"the value of {self.csp.name(int(np.flatnonzero(~inside)[0]))} is not in its domain")
         return found
+
+
+Moves = Callable[[kernel.State, int], int]
+
+
+def _moves(csp: CSP, compiled: bool) -> tuple[Moves, Moves]:
+    """How to begin and to advance. They are imported here, because loading the compiler takes time."""
+    if any(constraint.local() is None for constraint in csp.constraints):
+        from consformer.partners.general import GeneralMoves
+
+        general = GeneralMoves(csp)
+        return general.begin, general.advance
+    from consformer.compiled.local import moves
+
+    if compiled:
+        return moves.begin, moves.advance
+    from consformer.compiled.local.plain import plain
+
+    twins = plain(moves)
+    return twins["begin"], twins["advance"]

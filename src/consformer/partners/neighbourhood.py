@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from consformer.csp import CSP
+from consformer.search.region import NEVER, rings
 
 
 def doubtful(csp: CSP, values: Sequence[int], sureness: Tensor, size: int) -> Tensor:
@@ -37,32 +38,11 @@ def neighbourhood(csp: CSP, values: Sequence[int], size: int, generator: torch.G
     if not bool((wrong & csp.free).any()):
         wrong = _in_violated(csp, candidate)
     order = torch.rand(csp.n, generator=generator) + ~wrong  # [n] those in conflict first
-    open_ = csp.free.clone()
-    region = torch.zeros(csp.n, dtype=torch.bool)
-    ring = region
-    left = min(size, int(open_.sum()))
-    while left > 0:
-        near = _neighbours(csp, ring) & open_
-        if not bool(near.any()):
-            near = torch.zeros_like(open_)
-            near[torch.where(open_, order, 3.0).argmin()] = True
-        places = torch.nonzero(near)[:, 0]
-        places = places[order[places].argsort()[:left]]
-        ring = torch.zeros_like(region)
-        ring[places] = True
-        region, open_, left = region | ring, open_ & ~ring, left - len(places)
-    return region
-
-
-def _neighbours(csp: CSP, ring: Tensor) -> Tensor:
-    """[n] bool: who shares a constraint with one of them."""
-    first, source = csp.graph.first, csp.graph.edges[1]
-    members = torch.nonzero(ring)[:, 0]
-    begin, counts = first[members], first[members + 1] - first[members]
-    shift = torch.repeat_interleave(begin - (torch.cumsum(counts, 0) - counts), counts)
-    found = torch.zeros_like(ring)
-    found[source[shift + torch.arange(len(shift))]] = True
-    return found
+    nowhere, count = torch.zeros(1, csp.n, dtype=torch.bool), torch.tensor([[size]])
+    when = rings(csp, nowhere, count, generator, order=order[None])[0]  # [n]
+    chosen = torch.zeros(csp.n, dtype=torch.bool)
+    chosen[torch.topk(order + 2.0 * when.double(), min(size, csp.n), largest=False).indices] = True
+    return chosen & (when < NEVER)
 
 
 def _in_violated(csp: CSP, candidate: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""A CSP as local search sees it: pairs and counts in the arrays of `consformer.compiled.local.State`, all weights as whole numbers."""
+"""A CSP as local search sees it: pairs and counts in a `State` (`compiled/local/state.py`), all weights as whole numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from consformer.compiled import local as kernel
+from consformer.compiled.local import state as kernel
 from consformer.constraints import Constraint
 from consformer.constraints.cp import whole_scale
 from consformer.constraints.local import Counts, Pairs
