@@ -34,6 +34,7 @@ class Line:
     paper: str
     options: str = ""  # of `consformer evaluate`, beyond the network and the set
     path: str = ""  # of a set that is a file or a folder: it has no limit of its own
+    sampled: bool = False  # a random part of it was taken
 
 
 RIVAL = "--cpsat 10"
@@ -44,8 +45,8 @@ LINES = [
         "rrn_style.csv",
         "Sudoku, 17–34 givens (RRN)",
         "65.9 %, 85.7 % in 10,000 iterations",
-        "--count 1000",
-        "sudoku/rrn_style.csv",
+        path="sudoku/rrn_style.csv",
+        sampled=True,
     ),
     Line("coloring-5-50", "colouring-5, 50 vertices", "0.975 of CP-SAT's", RIVAL),
     Line("coloring-5-100", "colouring-5, 100 vertices", "0.83 of CP-SAT's; pool of 100: 0.97", RIVAL),
@@ -65,7 +66,8 @@ def command(header: dict[str, Any], line: Line) -> str:
     seconds, iterations = (header["limits"][name] for name in ("seconds", "iterations"))
     limit = "" if not line.path else f"--time-limit {seconds:g}" if seconds is not None else f"--iterations {iterations}"
     processes = " ".join(f"--{name} {header[name]}" for name in ("jobs", "workers") if header.get(name, 1) > 1)
-    parts = ("consformer evaluate", header["network"], line.path or line.set, line.options, limit, processes)
+    part = f"--count {header['count']}" if line.sampled else ""
+    parts = ("consformer evaluate", header["network"], line.path or line.set, line.options, part, limit, processes)
     return " ".join(part for part in parts if part)
 
 
