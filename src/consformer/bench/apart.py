@@ -28,10 +28,6 @@ class Apart:
     """A process for calls, one after the other; started on first use and again after one that had to be killed.
 
     It starts with nothing of this process but what it imports, and ends with it.
-
-    >>> with Apart() as apart:
-    ...     apart.call(max, 3, 4, seconds=30.0).value
-    4
     """
 
     def __init__(self) -> None:
