@@ -12,7 +12,7 @@ from multiprocessing.context import SpawnProcess
 from typing import Any, Generic, Literal, TypeVar
 
 T = TypeVar("T")
-STARTING = 60.0  # seconds within which a process must be there
+STARTING = 300.0  # seconds within which a process must be there
 
 
 @dataclass(frozen=True)
