@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 
 from consformer import families
-from consformer.bench import ways
 from consformer.bench.data import VARIABLE
 from tests.cli.running import Cli
-from tests.helpers import Here
+
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.fixture(autouse=True)
 def _by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No data of the machine, and rivals are asked in this process."""
+    """No data of the machine."""
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setattr(ways, "Apart", Here)
 
 
 @pytest.fixture
