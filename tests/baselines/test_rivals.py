@@ -48,7 +48,7 @@ def test_what_cannot_be_coloured_is_not(rival: Rival) -> None:
 @pytest.mark.parametrize("rival", [needs(rival) for rival in CUTTING])
 def test_cuts_are_counted_as_they_are(rival: Rival) -> None:
     csp = drawn("maxcut", vertices=[12, 12], density=[0.3, 0.3], weights="signed")
-    answer = rival.solve(csp, 0.3 if rival != CPSAT else 5.0, 0)
+    answer = rival.solve(csp, 0.3 if rival.package == "dwave-samplers" else 20.0, 0)  # the others end by themselves
     assert answer.values is not None
     cut = maxcut.cut_value(csp, answer.values)
     assert cut == checker.check(csp, list(answer.values)).objective
