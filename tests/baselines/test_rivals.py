@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from consformer import checker, families
-from consformer.baselines import COLOURING, CPSAT, CUTTING
+from consformer.baselines import COLOURING, CUTTING
 from consformer.baselines.base import Rival
 from consformer.baselines.cpsat import FEASIBILITY_JUMP, RANDOM_SEARCH
 from consformer.baselines.cuts import DWaveTabu, GoemansWilliamson, relaxation
