@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from consformer.errors import ConsformerError
 from consformer.result import Result
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 EARLIEST = 1e-3  # seconds: what was found before is drawn there
+
+
+def new_figure(size: tuple[float, float]) -> Figure:
+    """An empty picture, so many inches wide and high."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ConsformerError('plots need matplotlib: pip install "consformer[plot]"') from error
+    return Figure(figsize=size, layout="constrained")
 
 
 def plot_way(result: Result, title: str, path: Path) -> None:
     """Draw the best over time, coloured by who found it: violations, or the objective once nothing is violated."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import FuncFormatter
-    except ImportError as error:
-        raise ConsformerError('plots need matplotlib: pip install "consformer[plot]"') from error
+    figure = new_figure((7, 4))
+    from matplotlib.ticker import FuncFormatter
+
     label, points = way(result)
-    figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
     times = [max(seconds, EARLIEST) for seconds, _, _ in points]
     heights = [height for _, height, _ in points]

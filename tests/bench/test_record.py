@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,12 @@ from consformer.errors import InputError
 def test_goes_on_with_what_is_there(tmp_path: Path) -> None:
     path = tmp_path / "deep/record.jsonl"
     first = Record(path, {"set": "a", "seconds": 1.5}, ("index", "variant"))
-    first.add({"index": 0, "variant": "x", "status": "solved"})
+    first.add([{"index": 0, "variant": "x", "status": "solved"}])
     again = Record(path, {"set": "a", "seconds": 1.5}, ("index", "variant"))
     assert again.done == {(0, "x")}
-    again.add({"index": 1, "variant": "x", "status": "unsolved"})
-    header, rows = read_record(path)
+    again.add([{"index": 1, "variant": "x", "status": "unsolved"}])
+    content = read_record(path)
+    header, rows = content.header, content.rows
     assert (header["set"], [row["index"] for row in rows]) == ("a", [0, 1])
     assert header["machine"]
     assert header["versions"]["torch"]
@@ -27,7 +29,7 @@ def test_something_else_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"record\.jsonl: holds results with another set \('a', not 'b'\)"):
         Record(path, {"set": "b"}, ("index",))
     path.write_text('{"format": 0}\n')
-    with pytest.raises(InputError, match="is of form 0, this version reads 1"):
+    with pytest.raises(InputError, match="is of form 0, this version reads 2"):
         Record(path, {"set": "a"}, ("index",))
     path.write_text("{\n")
     with pytest.raises(InputError, match="is no record of a benchmark"):
@@ -36,5 +38,19 @@ def test_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_without_a_file() -> None:
     record = Record(None, {}, ("index",))
-    record.add({"index": 3})
+    record.add([{"index": 3}])
     assert record.done == {(3,)}
+
+
+def test_another_version_is_refused_and_other_circumstances_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl"
+    Record(path, {"set": "a"}, ("index",))
+    header = json.loads(path.read_text())
+    path.write_text(json.dumps(header | {"machine": "an abacus"}) + "\n")
+    Record(path, {"set": "a"}, ("index",)).add([{"index": 0}])
+    content = read_record(path)
+    assert [each["machine"] for each in content.circumstances] == ["an abacus", header["machine"]]
+    assert content.rows == [{"index": 0}]
+    path.write_text(json.dumps(header | {"versions": {"consformer": "0.0.1"}}) + "\n")
+    with pytest.raises(InputError, match=r"holds results of consformer 0\.0\.1, this is"):
+        Record(path, {"set": "a"}, ("index",))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
+from consformer.baselines.base import Answer, Rival
 from consformer.csp import CSP
 from consformer.errors import ConsformerError
 from consformer.partners.process import MISSING
@@ -73,3 +74,21 @@ def solve_cpsat(
     cost = checked_cost(csp, values)
     status: Status = "solved" if not stated.optimising else "optimal" if code == cp_model.OPTIMAL else "feasible"
     return CpSatResult(status, values, csp.offset - cost if csp.maximise else csp.offset + cost, time.perf_counter() - start)
+
+
+@dataclass(frozen=True)
+class CpSat(Rival):
+    """CP-SAT as anyone would call it, or with a part of what it is made of."""
+
+    name: str = "cpsat"
+    title: str = "CP-SAT"
+    package: str = "ortools"
+    module: str = "ortools"
+    workers: int = 2
+
+    def solve(self, csp: CSP, seconds: float, seed: int) -> Answer:
+        found = solve_cpsat(csp, time_limit=seconds, workers=self.workers, seed=seed)
+        proof: Literal["infeasible", "optimal"] | None = None
+        if found.status in ("infeasible", "optimal"):
+            proof = "infeasible" if found.status == "infeasible" else "optimal"
+        return Answer(found.values, proof)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,17 +14,32 @@ import consformer
 from consformer.errors import InputError
 from consformer.machine import commit, machine
 
-FORMAT = 1
-PACKAGES = ("torch", "numpy", "numba", "ortools")
+FORMAT = 2
+PACKAGES = ("torch", "numpy", "numba", "ortools", "networkx", "gcol", "dwave-samplers", "scs")
+CONTINUED = "continued"  # the only entry of a line that tells of a later sitting under other circumstances
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a record holds."""
+
+    header: Mapping[str, Any]  # what was measured, and the circumstances
+    rows: list[dict[str, Any]]
+    later: list[dict[str, Any]] = field(default_factory=list)  # circumstances of later sittings, where they were others
+
+    @property
+    def circumstances(self) -> list[Mapping[str, Any]]:
+        """Machine, commit, date and versions of every sitting that changed one of them."""
+        return [self.header, *self.later]
 
 
 class Record:
     """Rows that are kept as soon as they are there; opened again, it goes on with what it has.
 
-    `about` says what is measured: a file about something else, or of another form, is refused.
+    `about` says what is measured: a file about something else, of another form or by another version, is refused.
     """
 
-    def __init__(self, path: Path | None, about: dict[str, Any], key: tuple[str, ...]) -> None:
+    def __init__(self, path: Path | None, about: Mapping[str, Any], key: tuple[str, ...]) -> None:
         self.path, self.about, self.key = path, about, key
         self.rows: list[dict[str, Any]] = []
         if path is None:
@@ -32,37 +48,43 @@ class Record:
             self._resume(path)
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._write({"format": FORMAT, **about, **circumstances()})
+            self._write([{"format": FORMAT, **about, **circumstances()}])
 
     @property
     def done(self) -> set[tuple[Hashable, ...]]:
         """The keys of the rows that are there."""
-        return {self._key(row) for row in self.rows}
+        return {tuple(row[name] for name in self.key) for row in self.rows}
 
-    def add(self, row: dict[str, Any]) -> None:
-        self.rows.append(row)
-        self._write(row)
-
-    def _key(self, row: dict[str, Any]) -> tuple[Hashable, ...]:
-        return tuple(row[name] for name in self.key)
+    def add(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Keep the rows of a unit, all or none."""
+        self.rows += rows
+        self._write(rows)
 
     def _resume(self, path: Path) -> None:
-        header, self.rows = read_record(path)
+        content = read_record(path)
+        header, self.rows = content.header, content.rows
         for name, value in json.loads(json.dumps(self.about)).items():
             if header.get(name) != value:
                 told = f"holds results with another {name} ({header.get(name)!r}, not {value!r}); name another folder to start anew"
                 raise InputError(told, source=path)
+        made = header.get("versions", {}).get("consformer")
+        if made != consformer.__version__:
+            told = f"holds results of consformer {made}, this is {consformer.__version__}; name another folder to start anew"
+            raise InputError(told, source=path)
+        now, before = circumstances(), content.circumstances[-1]
+        if any(before.get(name) != value for name, value in now.items() if name != "date"):
+            self._write([{CONTINUED: now}])
 
-    def _write(self, document: dict[str, Any]) -> None:
+    def _write(self, documents: Sequence[dict[str, Any]]) -> None:
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(document) + "\n")
+                file.write("".join(json.dumps(document) + "\n" for document in documents))
 
 
-def read_record(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The header and the rows of a record."""
+def read_record(path: Path) -> Content:
+    """What a record holds."""
     try:
-        header, *rows = [dict(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+        header, *lines = [dict(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", source=path) from error
     except (ValueError, TypeError):
@@ -71,7 +93,7 @@ def read_record(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         raise InputError(
             f"is of form {header.get('format')!r}, this version reads {FORMAT}; name another folder to start anew", source=path
         )
-    return header, rows
+    return Content(header, [line for line in lines if CONTINUED not in line], [line[CONTINUED] for line in lines if CONTINUED in line])
 
 
 def circumstances() -> dict[str, Any]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from consformer.errors import ConsformerError
 from consformer.evaluation.run import Row
+from consformer.plots import new_figure
 
 SIZES = (1000, 2000, 3000)  # gaps are averaged in groups of problems with fewer variables than these, and the rest
 
@@ -122,10 +122,6 @@ def _marks(first: float, end: float) -> Iterator[float]:
 
 def plot(summary: Summary, title: str, path: Path) -> None:
     """Draw the share solved over iterations, and over seconds where they mean something."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ConsformerError('plots need matplotlib: pip install "consformer[plot]"') from error
     rows = summary.rows
     panels: list[tuple[str, list[float], list[float]]] = [
         ("iterations", [row.iterations for row in rows if row.solved], []),
@@ -133,7 +129,7 @@ def plot(summary: Summary, title: str, path: Path) -> None:
     if summary.timed:
         rivals = [row.cpsat["seconds"] for row in rows if row.cpsat and row.cpsat["status"] in ("solved", "optimal", "feasible")]
         panels.append(("seconds", [row.seconds for row in rows if row.solved], rivals))
-    figure = Figure(figsize=(5.5 * len(panels), 3.8), layout="constrained")
+    figure = new_figure((5.5 * len(panels), 3.8))
     for place, (unit, costs, rivals) in enumerate(panels):
         axes = figure.add_subplot(1, len(panels), place + 1)
         for name, found, colour in (("network", costs, "tab:blue"), ("CP-SAT, 2 workers", rivals, "tab:orange")):

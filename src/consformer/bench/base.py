@@ -1,0 +1,88 @@
+"""The contract of a benchmark: units of work that give rows, and tables and pictures made from the rows alone.
+
+A benchmark is one file in this package with one subclass of `Benchmark`, and one command in `cli/bench/`. Subclassing registers it. What
+it has in common with all others (the record on disk, going on after an interruption, progress, rendering) is in `run.py`, `record.py`,
+`tables.py` and `report.py`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from consformer.bench.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Row = dict[str, Any]  # plain data, as it stands in the record
+Rows = Sequence[Mapping[str, Any]]
+About = Mapping[str, Any]  # the header of a record
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A piece of work that is done whole or not at all, such as one problem with one solver."""
+
+    key: tuple[str | int, ...]  # entries of its rows under the names in `Benchmark.key`
+    seconds: float  # what it takes, about or at most
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.key))
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture: a name, which becomes that of its file, what it shows, and how it is drawn."""
+
+    name: str
+    title: str
+    draw: Callable[[Figure], None]
+    size: tuple[float, float] = (7.0, 4.2)  # inches
+
+
+class Benchmark(ABC):
+    """What is measured for a table or a figure. Objects must be picklable where `jobs` may be more than one."""
+
+    registry: ClassVar[dict[str, type[Benchmark]]] = {}
+    name: ClassVar[str]  # of the command and of the record
+    heading: ClassVar[str]  # of the section in the report
+    place: ClassVar[int]  # of that section among the others
+    command: ClassVar[str]  # that fills it
+    key: ClassVar[tuple[str, ...]]  # names of the entries of a row that tell its unit
+    version: ClassVar[int] = 1  # raised when rows of earlier records mean something else
+
+    about: Mapping[str, Any]
+    """What all rows have in common (time limit, seed, ...): records about something else are refused. What may differ between two
+    commands that fill one record (which sets, which solvers, how many problems) belongs into the key instead."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" in cls.__dict__:
+            Benchmark.registry[cls.name] = cls
+
+    @abstractmethod
+    def units(self) -> Sequence[Unit]:
+        """All work, in the order in which it is done; whoever is compared takes turns, so that noise meets all of them."""
+
+    @abstractmethod
+    def measure(self, unit: Unit) -> list[Row]:
+        """Do it: one row per instance, without the entries of the key, which are added."""
+
+    def prepare(self) -> None:  # noqa: B027  (most need nothing)
+        """Load, compile and start what should not be measured; called once in each process that measures."""
+
+    def close(self) -> None:  # noqa: B027
+        """End what `prepare` and `measure` started."""
+
+    @classmethod
+    @abstractmethod
+    def tables(cls, about: About, rows: Rows) -> list[Table]:
+        """What the rows say; of any part of them, as a run may have been interrupted."""
+
+    @classmethod
+    def plots(cls, about: About, rows: Rows) -> list[Plot]:
+        """Pictures of the rows."""
+        return []

@@ -1,0 +1,109 @@
+"""Tables of benchmarks: what is in them, and how they look as Markdown and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from consformer.evaluation.summary import Share
+
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A number that is shown with so many digits after the point.
+
+    >>> print(Fixed(0.12345, 3))
+    0.123
+    """
+
+    value: float
+    digits: int = 2
+
+    def __str__(self) -> str:
+        return f"{self.value:,.{self.digits}f}"
+
+
+@dataclass(frozen=True)
+class Percent:
+    """A share solved, shown in per cent with its 95 % interval; `Share` itself also says of how many.
+
+    >>> print(Percent(95, 100))
+    95.0 [88.8, 97.8]
+    """
+
+    solved: int
+    count: int
+
+    def __str__(self) -> str:
+        share = Share(0, self.solved, self.count)
+        low, high = share.bounds
+        return f"{100 * share.share:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+Cell = str | int | Share | Percent | Fixed | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: cells are numbers and shares, not yet text, so that JSON has the figures themselves."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""  # what one has to know to read it: limits, cores, what is published
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            assert len(row) == len(self.columns), (self.title, row)
+
+    def text(self) -> list[list[str]]:
+        """The cells as shown."""
+        return [[show(cell) for cell in row] for row in self.rows]
+
+    def markdown(self) -> str:
+        """
+        >>> print(Table("colours", ("solver", "gap %"), (("greedy", Fixed(1.5)), ("tabu", None)), "10 s each").markdown())
+        **colours**
+        <BLANKLINE>
+        | solver | gap % |
+        |---|---|
+        | greedy | 1.50 |
+        | tabu | – |
+        <BLANKLINE>
+        10 s each
+        <BLANKLINE>
+        """
+        lines = [self.columns, *self.text()]
+        head, *body = ["| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines]
+        parts = [f"**{self.title}**", "\n".join([head, "|---" * len(self.columns) + "|", *body])]
+        return "\n\n".join(parts + ([self.caption] if self.caption else [])) + "\n"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data: one entry per row, by column."""
+        rows = [{name: plain(cell) for name, cell in zip(self.columns, row, strict=True)} for row in self.rows]
+        return {"title": self.title, "columns": list(self.columns), "rows": rows, "caption": self.caption}
+
+
+def show(cell: Cell) -> str:
+    """A cell as people read it."""
+    if cell is None:
+        return NOTHING
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)
+
+
+def plain(cell: Cell) -> Any:
+    """A cell as data."""
+    if isinstance(cell, Fixed):
+        return cell.value
+    if isinstance(cell, Share | Percent):
+        share = Share(0, cell.solved, cell.count)
+        return {"solved": share.solved, "count": share.count, "share": share.share, "interval": list(share.bounds)}
+    return cell
+
+
+def joined(tables: Sequence[Table]) -> str:
+    """Several tables as one Markdown text."""
+    return "\n".join(table.markdown() for table in tables)

@@ -1,0 +1,142 @@
+"""Ways to solve a problem, ours and those of rivals, each asked the same way and checked the same way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from consformer import checker
+from consformer.baselines.base import Answer, Rival
+from consformer.bench.apart import Apart
+from consformer.bench.base import Row
+from consformer.constraints.base import plain_number
+from consformer.csp import CSP
+from consformer.hybrid import PARTS
+from consformer.result import Result
+from consformer.solving import solve
+
+GRACE = 5.0  # seconds beyond its limit after which a rival is killed
+MOST_STEPS = 200  # improvements of a search that a row keeps
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to solve: by a rival, or by `solve` with these settings."""
+
+    name: str
+    title: str = ""
+    rival: Rival | None = None
+    method: str = "hybrid"
+    without: tuple[str, ...] = ()
+    network: str = "auto"
+    pool: int = 1
+    factor: float = 1.0  # times the time limit that the others have
+
+    @property
+    def label(self) -> str:
+        """What tables call it."""
+        return self.title or (self.rival.title if self.rival is not None else self.name)
+
+
+HYBRID = Way("hybrid", "ours: hybrid")
+NETWORK = Way("network", "ours: network alone", method="network")
+LOCAL = Way("local", "ours: local search alone", method="local")
+WITHOUT = tuple(Way(f"without-{part}", without=(part,)) for part in PARTS)
+
+
+class Asked:
+    """Asks ways for answers. Rivals work in a process of their own, which ends when they overrun and which they may crash.
+
+    >>> from consformer import Model, all_different
+    >>> model = Model()
+    >>> model.add(all_different(model.variables(3, values=range(3))))
+    >>> Asked().row(HYBRID, model.compile(), 10.0, 0)["status"]
+    'solved'
+    """
+
+    def __init__(self) -> None:
+        self.apart = Apart()
+
+    def prepare(self, ways: Iterable[Way], csp: CSP) -> None:
+        """Have compiled code loaded and processes' files cached before anything is measured."""
+        for way in ways:
+            self.row(replace(way, factor=1.0), csp, 0.5, 0)
+
+    def close(self) -> None:
+        self.apart.close()
+
+    def row(self, way: Way, csp: CSP, seconds: float, seed: int) -> Row:
+        """A row: status, violations, objective, seconds of the whole call, and what else is known of how it went."""
+        seconds *= way.factor
+        return self._theirs(way.rival, csp, seconds, seed) if way.rival is not None else _ours(way, csp, seconds, seed)
+
+    def _theirs(self, rival: Rival, csp: CSP, seconds: float, seed: int) -> Row:
+        reason = rival.missing or rival.declines(csp)
+        if reason is not None:
+            return _nothing("missing" if rival.missing else "declined", 0.0, reason)
+        called = self.apart.call(_timed, rival, csp, seconds, seed, seconds=seconds + GRACE)
+        if called.value is None:
+            return _nothing(called.status, seconds + GRACE if called.status == "overran" else 0.0, called.reason)
+        answer, taken = called.value
+        return _judged(csp, answer, taken) | {"by": rival.name}
+
+
+def _timed(rival: Rival, csp: CSP, seconds: float, seed: int) -> tuple[Answer, float]:
+    """In the rival's process."""
+    began = time.perf_counter()
+    answer = rival.solve(csp, seconds, seed)
+    return answer, time.perf_counter() - began
+
+
+def _nothing(status: str, seconds: float, reason: str) -> Row:
+    return {"status": status, "violations": None, "objective": None, "seconds": round(seconds, 4), "reason": reason}
+
+
+def _judged(csp: CSP, answer: Answer, seconds: float) -> Row:
+    """A rival's answer as the checker sees it."""
+    if answer.values is None:
+        return _nothing("infeasible" if answer.proof == "infeasible" else "unsolved", seconds, "")
+    verdict = checker.check(csp, list(answer.values))
+    status = "unsolved" if not verdict.solved else answer.proof or "solved"
+    way = [[round(when, 4), plain_number(objective)] for when, objective in answer.way]
+    return _entries(status, verdict.violations, verdict.objective, seconds) | ({"way": _thinned(way)} if way else {})
+
+
+def _ours(way: Way, csp: CSP, seconds: float, seed: int) -> Row:
+    began = time.perf_counter()
+    result = solve(csp, method=way.method, without=way.without, network=way.network, pool=way.pool, time_limit=seconds, seed=seed)
+    taken, account = time.perf_counter() - began, result.effort.account
+    row = _entries(result.status, result.violations, result.objective, taken)
+    row["by"] = "network" if account is None else result.proof.by if result.proof else account.winner
+    if account is not None:
+        row["parts"] = {part.name: (round(part.seconds, 4), part.improvements) for part in account.parts}
+    return row | ({"way": _thinned(improvements(result))} if csp.soft_weight else {})
+
+
+def _entries(status: str, violations: int, objective: float | None, seconds: float) -> Row:
+    return {
+        "status": status,
+        "violations": violations,
+        "objective": None if objective is None else plain_number(objective),
+        "seconds": round(seconds, 4),
+    }
+
+
+def improvements(result: Result) -> list[list[Any]]:
+    """[seconds, objective] of each improvement with all hard constraints kept."""
+    csp = result.csp
+    return [
+        [round(seconds, 4), plain_number(csp.offset - cost if csp.maximise else csp.offset + cost)]
+        for seconds, violations, cost in result.effort.history
+        if not violations
+    ]
+
+
+def _thinned(way: Sequence[list[Any]]) -> list[list[Any]]:
+    """Not more steps than a picture can show; the last is always there."""
+    if len(way) <= MOST_STEPS:
+        return list(way)
+    places = sorted({round(index * (len(way) - 1) / (MOST_STEPS - 1)) for index in range(MOST_STEPS)})
+    return [way[place] for place in places]

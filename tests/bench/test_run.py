@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from consformer.bench.base import About, Benchmark, Row, Rows, Unit
+from consformer.bench.run import BenchRun
+from consformer.bench.tables import Table
+from consformer.errors import InputError
+
+
+class Squares(Benchmark):
+    """Two rows per unit."""
+
+    key = ("n",)
+
+    def __init__(self, count: int = 3, power: int = 2) -> None:
+        self.count, self.about, self.prepared = count, {"power": power}, 0
+        self.name = "squares"  # of the object, so that it is not registered
+
+    def units(self) -> list[Unit]:
+        return [Unit((n,), 2.0) for n in range(self.count)]
+
+    def prepare(self) -> None:
+        self.prepared += 1
+
+    def close(self) -> None:
+        self.prepared = -1
+
+    def measure(self, unit: Unit) -> list[Row]:
+        assert self.prepared == 1
+        return [{"part": part, "square": int(unit.key[0]) ** 2} for part in "ab"]
+
+    @classmethod
+    def tables(cls, about: About, rows: Rows) -> list[Table]:
+        return [Table("squares", ("n", "square"), tuple((row["n"], row["square"]) for row in rows))]
+
+
+def test_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
+    run = BenchRun(Squares(), tmp_path)
+    assert (run.seconds, len(run.waiting)) == (6.0, 3)
+    for _unit in run:
+        break
+    again = BenchRun(Squares(), tmp_path)
+    assert [unit.key for unit in again] == [(1,), (2,)]
+    assert BenchRun(Squares(4), tmp_path).seconds == 2.0
+    assert again.tables[0].rows == ((0, 0), (0, 0), (1, 1), (1, 1), (2, 4), (2, 4))
+    assert again.benchmark.prepared == -1  # type: ignore[attr-defined]
+
+
+def test_something_else_is_refused(tmp_path: Path) -> None:
+    BenchRun(Squares(), tmp_path)
+    with pytest.raises(InputError, match=r"squares\.jsonl: holds results with another power"):
+        BenchRun(Squares(power=3), tmp_path)
+    BenchRun(Squares(power=3), tmp_path, quick=True)  # a file of its own
+
+
+def test_several_at_a_time(tmp_path: Path) -> None:
+    run = BenchRun(Squares(), tmp_path, jobs=2)
+    assert run.seconds == 3.0
+    assert sorted(unit.key for unit in run) == [(0,), (1,), (2,)]
+    assert sorted(row["square"] for row in run.record.rows) == [0, 0, 1, 1, 4, 4]

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+
+import pytest
+
+from consformer.baselines.base import Answer, Rival
+from consformer.bench import ways
+from consformer.bench.search import WAYS
+from consformer.bench.ways import Asked, Way
+from consformer.csp import CSP
+from tests.helpers import cycle
+
+
+@dataclass(frozen=True)
+class Odd(Rival):
+    """A rival that goes wrong in the way of its name."""
+
+    name: str = "odd"
+    title: str = "odd"
+    package: str = "odd"
+    module: str = "math"
+
+    def solve(self, csp: CSP, seconds: float, seed: int) -> Answer:
+        if self.name == "slow":
+            time.sleep(60)
+        if self.name == "crash":
+            os.abort()
+        if self.name == "raise":
+            raise ValueError("no idea")
+        return Answer([0] * csp.n, "optimal")  # wrong, and claims to be the best
+
+    def declines(self, csp: CSP) -> str | None:
+        return "not run: too large" if self.name == "large" else None
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_every_way_answers(name: str) -> None:
+    asked = Asked()
+    found = asked.row(WAYS[name], cycle(4, 2), 5.0, 0)
+    asked.close()
+    assert (found["status"], found["violations"]) == ("solved", 0)
+    assert found["by"] is not None
+
+
+def test_rivals_that_go_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ways, "GRACE", 0.2)
+    asked = Asked()
+
+    def row(**settings: str) -> dict[str, object]:
+        return asked.row(Way("odd", rival=Odd(**settings)), cycle(4, 2), 0.2, 0)
+
+    assert row(name="wrong")["status"] == "unsolved"  # by the checker
+    assert (row(name="slow")["status"], row(name="slow")["reason"]) == ("overran", "killed after 0.4 s")
+    assert (row(name="crash")["status"], row(name="crash")["reason"]) == ("crashed", "ended by SIGABRT")
+    assert row(name="raise")["reason"] == "ValueError: no idea"
+    assert (row(name="large")["status"], row(name="large")["reason"]) == ("declined", "not run: too large")
+    missing = row(module="no_such_module")
+    assert (missing["status"], missing["reason"]) == ("missing", "not installed: pip install odd")
+    asked.close()
