@@ -61,7 +61,15 @@ def test_variants_differ_in_what_is_compared_only() -> None:
 
 def test_published_figures_have_columns_of_their_own() -> None:
     rows = [
-        {"task": "sudoku", "variant": variant_name("mask", "full"), "set": "sudoku", "way": "", "index": i, "solved": i < 3, "iterations": 5}
+        {
+            "task": "sudoku",
+            "variant": variant_name("mask", "full"),
+            "set": "sudoku",
+            "way": "",
+            "index": i,
+            "solved": i < 3,
+            "iterations": 5,
+        }
         for i in range(4)
     ]
     about = {"core_minutes": 10.0, "iterations": 1000, "count": 4}

@@ -33,7 +33,7 @@ PAPER: Mapping[str, Mapping[tuple[str, float], float]] = {
 
 
 class Gumbel(Trainings):
-    """Both relaxations at both temperatures, on boards and on graphs; each network is asked for its most likely values, and for drawn ones."""
+    """Both relaxations at both temperatures, on boards and on graphs; each network gives its most likely values, and drawn ones."""
 
     name = "gumbel"
     heading = "Gumbel-softmax or softmax"
@@ -99,8 +99,10 @@ def _table(told: str, about: About, rows: Rows, task: str, test: TestSet) -> Tab
     columns = ["relaxation", "τ", *(f"values {name}" for name in DECODERS.values()), *([f"published{where}"] if published else [])]
     start = "token-sudoku" if task.startswith("sudoku") else "token-coloring-5"
     caption = (
-        f"Per cent solved in {about['iterations']:,} iterations, 95 % intervals, {about['count']} problems. {told} Penalty (squared), p = {SHARES[task]:g} and "
-        f"uniform selection are the paper's; network and learning rate are those of the recipe `{start}` (the paper's architecture, which is also told what "
+        f"Per cent solved in {about['iterations']:,} iterations, 95 % intervals, {about['count']} problems. {told} Penalty (squared), "
+        f"p = {SHARES[task]:g} and "
+        f"uniform selection are the paper's; network and learning rate are those of the recipe `{start}` (the paper's architecture, "
+        "which is also told what "
         "each value costs), because the paper's own recipe learns too slowly for such a budget. The paper does not say how values are "
         "taken in solving, so both ways are measured."
     )

@@ -87,7 +87,10 @@ class Multistart(Benchmark):
     def units(self) -> Sequence[Unit]:
         entrants = [*map(str, self.pools), CPSAT]
         return [
-            Unit((name, int(label), pool), self.seconds) for name, chosen in self._sets.items() for label in chosen.labels for pool in entrants
+            Unit((name, int(label), pool), self.seconds)
+            for name, chosen in self._sets.items()
+            for label in chosen.labels
+            for pool in entrants
         ]
 
     def prepare(self) -> None:
@@ -150,11 +153,15 @@ def _table(about: About, name: str, rows: Rows) -> Table:
         theirs, count = published.get(pool, (None, None))
         lines.append((pool, solved, *tries, *((None if theirs is None else Fixed(theirs), count) if published else ())))
     caption = (
-        f"`{about['network']}` alone with its own settings, {about['seconds']:g} s for each graph and pool on {about['threads']} threads shared by "
-        f"{about.get('jobs', 1)} processes; CP-SAT has as many workers as that. Iterations of those graphs that were not solved, which had the whole time. Solved in per cent, 95 % intervals."
+        f"`{about['network']}` alone with its own settings, {about['seconds']:g} s for each graph and pool on {about['threads']} "
+        "threads shared by "
+        f"{about.get('jobs', 1)} processes; CP-SAT has as many workers as that. Iterations of those graphs that were not solved, "
+        "which had the whole time. Solved in per cent, 95 % intervals."
     )
     if published:
-        others = [f"pool of {pool}: {share:g} %, {count:,} iterations" for pool, (share, count) in published.items() if pool == "2" and count]
+        others = [
+            f"pool of {pool}: {share:g} %, {count:,} iterations" for pool, (share, count) in published.items() if pool == "2" and count
+        ]
         caption += f" Published: 10 s, on a GPU, on other graphs of the same recipe, 1,200 of them ({'; '.join(others)})."
     columns = ["candidates", "solved", "iterations of each candidate", "of all together"]
     return Table(SETS[name], (*columns, *(("published: solved, %", "published: iterations") if published else ())), tuple(lines), caption)

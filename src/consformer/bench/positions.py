@@ -61,7 +61,10 @@ class Positions(Trainings):
     @classmethod
     def made(cls, quick: bool) -> Sequence[Variant]:
         """The network must find out what belongs together from the encodings, so it is not told what each value costs."""
-        plans: list[tuple[str, str, Sequence[str]]] = [("sudoku", "token-sudoku", list(APE)), ("coloring-5", "token-coloring-5", ["none", "flat"])]
+        plans: list[tuple[str, str, Sequence[str]]] = [
+            ("sudoku", "token-sudoku", list(APE)),
+            ("coloring-5", "token-coloring-5", ["none", "flat"]),
+        ]
         if quick:
             plans = [("sudoku-4x4", "token-sudoku", list(APE))]
         found = []
@@ -88,7 +91,9 @@ class Positions(Trainings):
         panels = [(task, test) for task, tests in cls.tests.items() for test in tests if any(row["set"] == test.name for row in rows)]
         if not panels:
             return []
-        title = f"Solved in {about['iterations']:,} iterations by what the network is told, after {about['core_minutes']:g} core-minutes each"
+        title = (
+            f"Solved in {about['iterations']:,} iterations by what the network is told, after {about['core_minutes']:g} core-minutes each"
+        )
         return [Plot("positions", title, partial(_draw, about, rows, panels), (1.2 + 3.4 * len(panels), 3.6))]
 
 
@@ -107,8 +112,10 @@ def _table(told: str, about: About, rows: Rows, task: str, test: str, title: str
     columns = ["RPE", *(f"APE {APE[kind]}" for kind in kinds), *(f"published, APE {APE[kind]}" for kind in kinds if published)]
     start = "token-sudoku" if task.startswith("sudoku") else "token-coloring-5"
     caption = (
-        f"Per cent solved in {about['iterations']:,} iterations, 95 % intervals, {about['count']} problems. {told} The networks are those of the recipe "
-        f"`{start}` (the paper's architecture, trained as a block sampler, which learns something in that time), but are not told what each value costs, "
+        f"Per cent solved in {about['iterations']:,} iterations, 95 % intervals, {about['count']} problems. {told} The networks are "
+        "those of the recipe "
+        f"`{start}` (the paper's architecture, trained as a block sampler, which learns something in that time), but are not told "
+        "what each value costs, "
         "so that only the encodings say what belongs together; they search as the recipe says, which updates what is in conflict."
     )
     return Table(title, tuple(columns), tuple(lines), caption)

@@ -18,7 +18,14 @@ from consformer.evaluation.summary import Share
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SHARES = {"1.0": "tab:blue", "0.9": "tab:orange", "0.7": "tab:green", "0.5": "tab:red", "0.3": "tab:purple", "0.1": "tab:brown"}  # and colours
+SHARES = {
+    "1.0": "tab:blue",
+    "0.9": "tab:orange",
+    "0.7": "tab:green",
+    "0.5": "tab:red",
+    "0.3": "tab:purple",
+    "0.1": "tab:brown",
+}  # and colours
 SETS = {"sudoku": "Sudoku, 31–42 givens", "coloring-5-50": "colouring-5, 50 vertices"}
 TEMPERATURES = {"sudoku": 0.25, "coloring-5-50": 0.15}  # near what `any` likes there, but the same in every iteration
 COSTS = {"sudoku": 0.004, "coloring-5-50": 0.0004}  # seconds that a problem and iteration take, about
@@ -68,7 +75,14 @@ class Selection(Benchmark):
         if p == CEILING:
             found = [solve_cpsat(csp, time_limit=CPSAT_SECONDS, workers=torch.get_num_threads(), seed=self.seed) for csp in problems]
             return [{"index": first + place, "solved": each.values is not None, "status": each.status} for place, each in enumerate(found)]
-        settings = {"p": p, "temperature": TEMPERATURES[name], "select": "uniform", "redraw": 0, "restart": NEVER, "seed": self.seed + portion}
+        settings = {
+            "p": p,
+            "temperature": TEMPERATURES[name],
+            "select": "uniform",
+            "redraw": 0,
+            "restart": NEVER,
+            "seed": self.seed + portion,
+        }
         return refined(problems, first, self.network, self.iterations, settings)
 
     @classmethod
@@ -84,9 +98,12 @@ class Selection(Benchmark):
             if own:
                 lines.append((p, *(Percent(within(own, mark), len(own)) for mark in marks)))
         caption = (
-            f"`{about['network']}` alone, one candidate, T = {TEMPERATURES[name]} throughout, each free variable chosen with probability p as in the paper, "
-            f"no restarts; per cent solved with 95 % intervals. The network is the one that ships, and only solving has another p; the paper "
-            f"does not say whether it trained one for each. The paper's figure, published: {PAPER[name]}. Problems are drawn by the paper's recipe, they are not its own."
+            f"`{about['network']}` alone, one candidate, T = {TEMPERATURES[name]} throughout, each free variable chosen with "
+            "probability p as in the paper, "
+            "no restarts; per cent solved with 95 % intervals. The network is the one that ships, and only solving has another p; "
+            "the paper "
+            f"does not say whether it trained one for each. The paper's figure, published: {PAPER[name]}. Problems are drawn by the "
+            "paper's recipe, they are not its own."
         )
         ceiling = [row for row in rows if row["p"] == CEILING]
         if ceiling:
@@ -99,7 +116,14 @@ class Selection(Benchmark):
         names = [name for name in SETS if _sharing(rows, name)]
         if not names:
             return []
-        return [Plot("selection", "Share solved by the share p of the variables that an iteration updates", partial(_draw, about, rows), (10.0, 4.2))]
+        return [
+            Plot(
+                "selection",
+                "Share solved by the share p of the variables that an iteration updates",
+                partial(_draw, about, rows),
+                (10.0, 4.2),
+            )
+        ]
 
 
 def _sharing(rows: Rows, name: str) -> bool:

@@ -77,9 +77,12 @@ class Sgd(Benchmark):
         holding = [_line(rows, missing, _mean) for missing in MISSING]
         solved = [_line(rows, missing, _solved) for missing in MISSING]
         caption = (
-            f"Logits of every empty cell, started at random, minimise the paper's penalty (softmax, squared) for {about['steps']:,} steps; learning rates "
-            f"{about['rates']['sgd']:g} and {about['rates']['adam']:g}, chosen on other boards. Means over up to {count} boards with one solution, ± a 95 % interval. The network "
-            f"has {NETWORK_ITERATIONS} iterations. Published: 10 runs, optimiser settings not told. 51 and 55 missing cells are not in the paper's table."
+            f"Logits of every empty cell, started at random, minimise the paper's penalty (softmax, squared) for {about['steps']:,} "
+            "steps; learning rates "
+            f"{about['rates']['sgd']:g} and {about['rates']['adam']:g}, chosen on other boards. Means over up to {count} boards with "
+            "one solution, ± a 95 % interval. The network "
+            f"has {NETWORK_ITERATIONS} iterations. Published: 10 runs, optimiser settings not told. 51 and 55 missing cells are not "
+            "in the paper's table."
         )
         return [
             Table(
@@ -89,13 +92,20 @@ class Sgd(Benchmark):
                 caption,
             ),
             Table(
-                "Boards solved, %", ("missing cells", *titles), tuple(line for line in solved if any(line[1:])), "The same runs, 95 % intervals."
+                "Boards solved, %",
+                ("missing cells", *titles),
+                tuple(line for line in solved if any(line[1:])),
+                "The same runs, 95 % intervals.",
             ),
         ]
 
     @classmethod
     def plots(cls, about: About, rows: Rows) -> list[Plot]:
-        return [Plot("sgd", f"Satisfied constraints of {CONSTRAINTS}: the penalty minimised without a network", partial(_draw, about, rows))] if rows else []
+        return (
+            [Plot("sgd", f"Satisfied constraints of {CONSTRAINTS}: the penalty minimised without a network", partial(_draw, about, rows))]
+            if rows
+            else []
+        )
 
 
 def _line(rows: Rows, missing: int, told: Any) -> tuple[Any, ...]:
@@ -127,7 +137,11 @@ def _draw(about: About, rows: Rows, figure: Figure) -> None:
                 points.append((missing, statistics.mean(held), _half(held)))
         if points:
             xs, ys, halves = map(list, zip(*points, strict=True))
-            label = f"network {about['network']}, {NETWORK_ITERATIONS} iterations" if method == "network" else f"{title}, {about['steps']:,} steps"
+            label = (
+                f"network {about['network']}, {NETWORK_ITERATIONS} iterations"
+                if method == "network"
+                else f"{title}, {about['steps']:,} steps"
+            )
             axes.plot(xs, ys, "o-", color=COLOURS[method], label=label)
             low = [y - half for y, half in zip(ys, halves, strict=True)]
             high = [min(y + half, CONSTRAINTS) for y, half in zip(ys, halves, strict=True)]

@@ -137,7 +137,7 @@ def iteration(name: str, pool: int, tries: int, *, compiled: bool) -> Row:
 
 
 def iteration_times(csp: CSP, network: Network, pool: int, tries: int) -> list[float]:
-    """Seconds of so many iterations. A search is begun anew before it would go on with compiled code, the first iteration is not counted."""
+    """Seconds of so many iterations. A search is begun anew before it would go on with compiled code; its first is not counted."""
     most = max(2, PAIRS_FOR_COMPILER // (csp.n * csp.m * pool))
     times: list[float] = []
     while len(times) < tries:
@@ -284,7 +284,7 @@ def _iterations(rows: Rows, on: str) -> Table:
             for row in _of(rows, "iteration")
         ),
         f"Selecting, proposing, decoding and judging; {on} A search begins with tensor operations and goes on with compiled code. "
-        "The matrix products of the same pass were measured in the same run, on buffers made beforehand: no program of such products is faster.",
+        "The matrix products of a pass were measured in the same run, on buffers made beforehand: no program of such products is faster.",
     )
 
 

@@ -110,7 +110,8 @@ class Trainings(Benchmark):
         steps = [row["samples"] for row in rows if row["set"] == TRAINING]
         between = f"{min(steps):,} to {max(steps):,}" if steps else "no"
         return (
-            f"Every network was trained for {about['core_minutes']:g} minutes on one core ({between} samples): this budget is ours; the paper's "
+            f"Every network was trained for {about['core_minutes']:g} minutes on one core ({between} samples): this budget is ours; "
+            "the paper's "
             "networks were trained for 6 to 10 hours on a GPU, so the published shares are of networks that are much further."
         )
 

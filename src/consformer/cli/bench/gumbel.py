@@ -42,9 +42,9 @@ def gumbel(
     The paper's penalty sees soft values. Gumbel noise makes them random, a small τ makes them nearly one value each. Four networks learn
     Sudoku, four colouring with 5 colours; all are measured on harder problems, too.
 
-    Networks are trained one after the other (--jobs 2: two at a time, each on its core) for --core-minutes of processor time each, and kept in
-    the user's cache folder, so that the same budget is spent once. A second Ctrl-C does not wait for the training that is running: the same
-    command goes on with it from its last checkpoint, and ends with the same bits. The budget is ours, not the paper's, and tables say so.
+    Networks are trained one after the other (--jobs 2: two at a time, each on its core) for --core-minutes of processor time each, and
+    kept in the user's cache folder, so that the same budget is spent once. A second Ctrl-C does not wait for the training that is
+    running: the same command goes on with it from its last checkpoint. The budget is ours, not the paper's, and tables say so.
     --quick: four small networks learn 4×4 boards, 6 seconds each.
 
     [bold]Examples[/]

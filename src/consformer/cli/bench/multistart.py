@@ -25,7 +25,10 @@ from consformer.cli.bench.shared import (
 def multistart(
     sets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SET...]", help="coloring-5-50, -5-100, -10-100 or -10-200. Default: those of the paper's table, the second and the last."),
+        typer.Argument(
+            metavar="[SET...]",
+            help="coloring-5-50, -5-100, -10-100 or -10-200. Default: -5-100 and -10-200, as in the paper.",
+        ),
     ] = None,
     network: Annotated[str, typer.Option(help="Name of a shipped network, or a file.")] = "any",
     pools: Annotated[list[int] | None, typer.Option("--pool", min=1, help="May be repeated. Default: 1, 5, 10, 20, 50, 100.")] = None,

@@ -24,7 +24,8 @@ from consformer.cli.bench.shared import (
 def speed(
     network: Annotated[str, typer.Option(help="Name of a shipped network, or a file.")] = "any",
     graph: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="Also measure an iteration on this graph file, Gset's G81 for instance.")
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="Also an iteration on this graph file, Gset's G81 for instance."),
     ] = None,
     quick: QuickOption = False,
     output: OutputOption = None,
@@ -35,8 +36,9 @@ def speed(
 ) -> None:
     """Iterations and training samples per second, scaling with vertices and edges, memory, cold start.
 
-    What the matrix products of an iteration alone take is measured in the same run: no program of such products could be faster. Run it on a
-    machine that does nothing else; the fastest and the slowest try are told with the median. --quick: fewer tries, no graph with 100,000 vertices.
+    What the matrix products of an iteration alone take is measured in the same run: no program of such products could be faster. Run it
+    on a machine that does nothing else; the fastest and the slowest try are told with the median. --quick: fewer tries, and no graph
+    with 100,000 vertices.
 
     [bold]Examples[/]
       consformer bench speed --quick
