@@ -83,7 +83,8 @@ def test_tables_and_pictures() -> None:
     assert [line[1] for line in others.text()] == ["100.0 samples/s", "2.00 s [2.00, 2.00]"]
     assert "1.25 times" in others.text()[1][2]
     assert [plot.name for plot in Speed.plots(about, rows)] == ["speed-iteration", "speed-scaling"]
-    assert Speed.plots(about, []) == Speed.tables(about, []) == []
+    assert Speed.plots(about, []) == []
+    assert Speed.tables(about, []) == []
 
 
 def test_what_is_measured() -> None:

@@ -60,7 +60,7 @@ def descend(
         (mean * len(problems)).backward()  # type: ignore[no-untyped-call]  # a sum: no problem slows another down
         update.step()
     values = torch.where(csp.free, logits.detach().masked_fill(~csp.domain, MASKED).argmax(-1), start)[0]
-    parts = [part.tolist() for part in values.split(list(csp.sizes))]
+    parts = [part.tolist() for part in torch.split(values, list(csp.sizes))]
     return [Descent(own, *satisfied(part, own)) for part, own in zip(csp.instances, parts, strict=True)]
 
 

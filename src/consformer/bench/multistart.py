@@ -153,16 +153,16 @@ def _table(about: About, name: str, rows: Rows) -> Table:
         theirs, count = published.get(pool, (None, None))
         lines.append((pool, solved, *tries, *((None if theirs is None else Fixed(theirs), count) if published else ())))
     caption = (
-        f"`{about['network']}` alone with its own settings, {about['seconds']:g} s for each graph and pool on {about['threads']} "
-        "threads shared by "
-        f"{about.get('jobs', 1)} processes; CP-SAT has as many workers as that. Iterations of those graphs that were not solved, "
-        "which had the whole time. Solved in per cent, 95 % intervals."
+        f"`{about['network']}` alone with its own settings, {about['seconds']:g} s for each graph and pool; {about['threads']} threads in "
+        f"all, for {about.get('jobs', 1)} graphs at a time, and CP-SAT has as many workers. Solved in per cent of all graphs, 95 % "
+        "intervals. Iterations are those of the graphs that were not solved, which had the whole time."
     )
     if published:
-        others = [
-            f"pool of {pool}: {share:g} %, {count:,} iterations" for pool, (share, count) in published.items() if pool == "2" and count
-        ]
-        caption += f" Published: 10 s, on a GPU, on other graphs of the same recipe, 1,200 of them ({'; '.join(others)})."
+        two = published["2"]
+        caption += (
+            f" Published: 10 s on the paper's machine, other graphs of the same recipe, 1,200 of them (2 candidates: {two[0]:g} %, "
+            f"{two[1]:,} iterations)."
+        )
     columns = ["candidates", "solved", "iterations of each candidate", "of all together"]
     return Table(SETS[name], (*columns, *(("published: solved, %", "published: iterations") if published else ())), tuple(lines), caption)
 
@@ -185,12 +185,14 @@ def _draw(about: About, rows: Rows, names: Sequence[str], figure: Figure) -> Non
         spent = [(int(pool), each) for pool, group in zip(pools, groups, strict=True) if (each := _per_candidate(group)) is not None]
         if spent:
             below.plot(*zip(*spent, strict=True), "o-", color="tab:blue")
-        published = [(int(pool), *figures) for pool, figures in PAPER.get(name, {}).items() if pool != CPSAT]
+        published = [(int(pool), share, count) for pool, (share, count) in PAPER.get(name, {}).items() if count is not None]
         if published:
-            top.plot([each[0] for each in published], [each[1] for each in published], "x--", color="0.5", lw=1, label="paper, published")
+            top.plot(
+                [each[0] for each in published], [each[1] for each in published], "x--", color="0.5", lw=1, label="paper, published (10 s)"
+            )
             below.plot([each[0] for each in published], [each[2] for each in published], "x--", color="0.5", lw=1)
         top.set_title(SETS[name], fontsize=10)
-        top.set_ylim(0, 100)
+        top.set_ylim(0, min(102, 1.15 * 100 * max(high for _, high in bounds)))
         top.set_ylabel("solved, %")
         below.set_yscale("log")
         below.set_xlabel("candidates")
@@ -201,9 +203,10 @@ def _draw(about: About, rows: Rows, names: Sequence[str], figure: Figure) -> Non
 
 
 def _dress(axes: Any, places: Sequence[int]) -> None:
-    from matplotlib.ticker import NullFormatter
+    from matplotlib.ticker import FuncFormatter, NullFormatter
 
     axes.set_xscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:,g}"))
     axes.set_xticks(places, [str(each) for each in places])
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(alpha=0.3)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from consformer.bench.base import About, Plot, Rows
 from consformer.bench.tables import Fixed, Percent, Table
 from consformer.bench.trained import budgeted
-from consformer.bench.trainings import BOARDS, GRAPHS, LARGER_GRAPHS, SMALL_BOARDS, Trainings, Variant, share
+from consformer.bench.trainings import BOARDS, GRAPHS, LARGER_GRAPHS, SMALL_BOARDS, Trainings, Variant, recipe_told, share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,10 +91,8 @@ class Positions(Trainings):
         panels = [(task, test) for task, tests in cls.tests.items() for test in tests if any(row["set"] == test.name for row in rows)]
         if not panels:
             return []
-        title = (
-            f"Solved in {about['iterations']:,} iterations by what the network is told, after {about['core_minutes']:g} core-minutes each"
-        )
-        return [Plot("positions", title, partial(_draw, about, rows, panels), (1.2 + 3.4 * len(panels), 3.6))]
+        title = f"Solved in {about['iterations']:,} iterations, {about['core_minutes']:g} core-minutes of training each"
+        return [Plot("positions", title, partial(_draw, about, rows, panels), (2.2 + 3.4 * len(panels), 3.6))]
 
 
 def variant_name(relation: str, positions: str) -> str:
@@ -110,13 +108,10 @@ def _table(told: str, about: About, rows: Rows, task: str, test: str, title: str
         theirs = [_published(published, relation, kind) for kind in kinds]
         lines.append((RPE[relation], *measured, *(theirs if published else ())))
     columns = ["RPE", *(f"APE {APE[kind]}" for kind in kinds), *(f"published, APE {APE[kind]}" for kind in kinds if published)]
-    start = "token-sudoku" if task.startswith("sudoku") else "token-coloring-5"
     caption = (
-        f"Per cent solved in {about['iterations']:,} iterations, 95 % intervals, {about['count']} problems. {told} The networks are "
-        "those of the recipe "
-        f"`{start}` (the paper's architecture, trained as a block sampler, which learns something in that time), but are not told "
-        "what each value costs, "
-        "so that only the encodings say what belongs together; they search as the recipe says, which updates what is in conflict."
+        f"Per cent solved in {about['iterations']:,} iterations, 95 % intervals, {about['count']} problems. {told} The networks are those "
+        f"of {recipe_told(about, task)}, trained as block samplers, but are not told what each value costs, so that only the encodings say "
+        "what belongs together; they search as the recipe says, which always updates what is in conflict."
     )
     return Table(title, tuple(columns), tuple(lines), caption)
 

@@ -78,11 +78,9 @@ class Sgd(Benchmark):
         solved = [_line(rows, missing, _solved) for missing in MISSING]
         caption = (
             f"Logits of every empty cell, started at random, minimise the paper's penalty (softmax, squared) for {about['steps']:,} "
-            "steps; learning rates "
-            f"{about['rates']['sgd']:g} and {about['rates']['adam']:g}, chosen on other boards. Means over up to {count} boards with "
-            "one solution, ± a 95 % interval. The network "
-            f"has {NETWORK_ITERATIONS} iterations. Published: 10 runs, optimiser settings not told. 51 and 55 missing cells are not "
-            "in the paper's table."
+            f"steps; learning rates {about['rates']['sgd']:g} and {about['rates']['adam']:g}, chosen on other boards. Means over up to "
+            f"{count} boards with one solution, ± a 95 % interval. The network has {NETWORK_ITERATIONS} iterations. Published: 10 runs, "
+            "optimiser settings not told. 51 and 55 missing cells are not in the paper's table."
         )
         return [
             Table(

@@ -283,8 +283,8 @@ def _iterations(rows: Rows, on: str) -> Table:
             )
             for row in _of(rows, "iteration")
         ),
-        f"Selecting, proposing, decoding and judging; {on} A search begins with tensor operations and goes on with compiled code. "
-        "The matrix products of a pass were measured in the same run, on buffers made beforehand: no program of such products is faster.",
+        f"Selecting, proposing, decoding and judging; {on} A search begins with tensor operations and goes on with compiled code. The "
+        "matrix products of a pass were measured in the same run, on buffers made beforehand: no program of such products is faster.",
     )
 
 
@@ -331,14 +331,14 @@ def _draw_iterations(rows: Rows, figure: Figure) -> None:
         own = [row for row in _of(rows, "iteration") if row["pool"] == pool]
         if not own:
             continue
-        bars = [("matrix products\nalone", statistics.median(row["products"] for row in own), None, "0.7")]
+        alone = statistics.median(row["products"] for row in own)
+        bars = [("matrix products\nalone", alone, (alone, alone), "0.7")]
         for row in own:
             name, colour = ("compiled", "tab:blue") if row["compiled"] else ("tensor\noperations", "tab:orange")
             bars.append((name, row["seconds"], (row["fastest"], row["slowest"]), colour))
         for at, (_, seconds, ends, colour) in enumerate(bars):
             axes.bar(at, 1000 * seconds, color=colour, width=0.65)
-            if ends is not None:
-                axes.plot([at, at], [1000 * end for end in ends], color="0.2", linewidth=1)
+            axes.plot([at, at], [1000 * end for end in ends], color="0.2", linewidth=1)
             axes.annotate(f"{1000 * seconds:.3g} ms", (at + 0.05, 1000 * seconds), xytext=(2, 3), textcoords="offset points", fontsize=8)
         axes.set_xticks(range(len(bars)), [name for name, *_ in bars], fontsize=8)
         axes.set_title("one candidate" if pool == 1 else f"{pool} candidates", fontsize=10)

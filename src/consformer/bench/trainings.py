@@ -110,10 +110,16 @@ class Trainings(Benchmark):
         steps = [row["samples"] for row in rows if row["set"] == TRAINING]
         between = f"{min(steps):,} to {max(steps):,}" if steps else "no"
         return (
-            f"Every network was trained for {about['core_minutes']:g} minutes on one core ({between} samples): this budget is ours; "
-            "the paper's "
-            "networks were trained for 6 to 10 hours on a GPU, so the published shares are of networks that are much further."
+            f"Every network was trained for {about['core_minutes']:g} minutes on one core ({between} samples): this budget is ours; the "
+            "paper's networks were trained for 6 to 10 hours on a GPU, so the published shares are of networks that are much further."
         )
+
+
+def recipe_told(about: About, task: str) -> str:
+    """The recipe that variants of a task start from, for captions."""
+    name = "token-coloring-5" if task.startswith("coloring") else "token-sudoku"
+    small = ", made smaller for a quick look" if about.get("quick") else ""
+    return f"the recipe `{name}` (the paper's architecture{small})"
 
 
 def share(rows: Rows, task: str, variant: str, test: str, iterations: int, way: str = "") -> Percent | None:
