@@ -56,7 +56,7 @@ def test_an_iteration_beside_its_products() -> None:
 def test_large_graphs_tell_their_memory() -> None:
     row = large("vertices", "6x5", "any", 1)
     assert (row["vertices"], row["edges"], row["tries"]) == (30, 60, 3)
-    assert 50 < row["peak_mb"] <= peak_memory() / 2**20
+    assert row["peak_mb"] == pytest.approx(peak_memory() / 2**20, rel=0.1)  # the system counts it roughly
 
 
 def test_tables_and_pictures() -> None:

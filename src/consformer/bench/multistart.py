@@ -12,6 +12,7 @@ import torch
 
 from consformer.baselines.cpsat import solve_cpsat
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
+from consformer.bench.networks import identified
 from consformer.bench.tables import Fixed, Percent, Table
 from consformer.csp import CSP
 from consformer.errors import UnknownNameError
@@ -78,7 +79,7 @@ class Multistart(Benchmark):
                 raise UnknownNameError("set", name, list(SETS))
         self.network, self.names, self.pools, self.seed = network, sets, pools, seed
         self.count, self.seconds = (min(count, 6), min(seconds, 1.0)) if quick else (count, seconds)
-        self.about = {"network": network, "seconds": self.seconds, "seed": seed, "threads": torch.get_num_threads()}
+        self.about = {**identified(network), "seconds": self.seconds, "seed": seed, "threads": torch.get_num_threads()}
 
     @cached_property
     def _sets(self) -> dict[str, ProblemSet]:

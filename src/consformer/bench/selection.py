@@ -11,6 +11,7 @@ import torch
 from consformer.baselines.cpsat import solve_cpsat
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
 from consformer.bench.by_iteration import NEVER, draw_curve, dress, refined, within
+from consformer.bench.networks import identified
 from consformer.bench.tables import Percent, Table
 from consformer.evaluation import ProblemSet, load_set
 from consformer.evaluation.summary import Share
@@ -53,7 +54,7 @@ class Selection(Benchmark):
         self.portion = PORTION
         if quick:
             self.count, self.iterations, self.portion = min(count, 20), min(iterations, 50), 20
-        self.about = {"network": network, "iterations": self.iterations, "seed": seed, "portion": self.portion}
+        self.about = {**identified(network), "iterations": self.iterations, "seed": seed, "portion": self.portion}
 
     @cached_property
     def _sets(self) -> dict[str, ProblemSet]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from consformer import datasets
 from consformer.baselines.sgd import RATES, descend, satisfied
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
+from consformer.bench.networks import identified
 from consformer.bench.tables import Fixed, Percent, Table
 from consformer.csp import CSP
 from consformer.solving import refine
@@ -41,7 +42,7 @@ class Sgd(Benchmark):
         self.count, self.steps = count, steps
         if quick:
             self.count, self.steps, self.portion = min(count, 10), min(steps, 1000), 10
-        self.about = {"network": network, "steps": self.steps, "seed": seed, "portion": self.portion, "rates": RATES}
+        self.about = {**identified(network), "steps": self.steps, "seed": seed, "portion": self.portion, "rates": RATES}
 
     def units(self) -> Sequence[Unit]:
         portions = range(-(-self.count // self.portion))

@@ -23,6 +23,7 @@ import torch
 from consformer import families
 from consformer.bench.apart import Apart
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
+from consformer.bench.networks import identified
 from consformer.bench.tables import Fixed, Table
 from consformer.csp import CSP
 from consformer.errors import ConsformerError
@@ -59,7 +60,7 @@ class Speed(Benchmark):
         self.network, self.graph, self.quick = network, graph, quick
         if not isinstance(load_network(network)[0], EquivariantNetwork):
             raise ConsformerError(f"the matrix products of {network!r} are not known: name a network of the any-CSP kind, such as any")
-        self.about = {"network": network, "threads": torch.get_num_threads()}
+        self.about = {**identified(network), "threads": torch.get_num_threads()}
 
     def units(self) -> Sequence[Unit]:
         quick, tries = self.quick, self._tries
@@ -270,7 +271,7 @@ def _ms(row: Any) -> str:
 def _iterations(rows: Rows, on: str) -> Table:
     return Table(
         "An iteration on a 9×9 board",
-        ("candidates", "code", "ms", "iterations/s", "candidates × iterations/s", "matrix products alone, ms", "times the products"),
+        ("candidates", "code", "ms", "iterations/s", "all candidates, iterations/s", "matrix products alone, ms", "times the products"),
         tuple(
             (
                 row["pool"],
@@ -339,27 +340,36 @@ def _draw_iterations(rows: Rows, figure: Figure) -> None:
         for at, (_, seconds, ends, colour) in enumerate(bars):
             axes.bar(at, 1000 * seconds, color=colour, width=0.65)
             axes.plot([at, at], [1000 * end for end in ends], color="0.2", linewidth=1)
-            axes.annotate(f"{1000 * seconds:.3g} ms", (at + 0.05, 1000 * seconds), xytext=(2, 3), textcoords="offset points", fontsize=8)
+            told = f"{1000 * seconds:,.{1 if seconds < 0.1 else 0}f} ms"
+            axes.annotate(told, (at + 0.05, 1000 * seconds), xytext=(2, 3), textcoords="offset points", fontsize=8)
         axes.set_xticks(range(len(bars)), [name for name, *_ in bars], fontsize=8)
+        axes.set_xlim(-0.5, len(bars) - 0.2)
         axes.set_title("one candidate" if pool == 1 else f"{pool} candidates", fontsize=10)
         axes.set_ylabel("ms")
         axes.spines[["top", "right"]].set_visible(False)
 
 
 def _draw_scaling(rows: Rows, figure: Figure) -> None:
-    panels = (("seconds", "seconds an iteration", 1.0), ("peak_mb", "peak memory, MB", 1.0))
-    for place, (entry, label, unit) in enumerate(panels):
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    plain = FuncFormatter(lambda number, _: f"{number:,g}")
+    for place, (entry, label) in enumerate((("seconds", "seconds an iteration"), ("peak_mb", "peak memory, MB"))):
         axes = figure.add_subplot(1, 2, place + 1)
         for what, name, marker in (("vertices", "tori: more vertices", "o"), ("edges", f"{VERTICES:,} vertices: more edges", "s")):
-            own = sorted((row["vertices"] + row["edges"], row[entry] * unit) for row in _of(rows, what))
+            own = sorted((row["vertices"] + row["edges"], row[entry]) for row in _of(rows, what))
             if own:
                 axes.plot(*zip(*own, strict=True), marker=marker, label=name)
         for row in _of(rows, "graph"):
-            axes.plot(row["vertices"] + row["edges"], row[entry] * unit, "*", markersize=11, label=Path(row["case"]).stem)
+            axes.plot(row["vertices"] + row["edges"], row[entry], "*", markersize=11, label=Path(row["case"]).stem)
         if entry == "seconds":
             _draw_linear(axes)
+            axes.set_yscale("log")
+        else:
+            axes.set_ylim(bottom=0)
         axes.set_xscale("log")
-        axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(plain)
+            axis.set_minor_formatter(NullFormatter())
         axes.set_xlabel("vertices + edges")
         axes.set_ylabel(label)
         axes.grid(alpha=0.3)
