@@ -8,7 +8,8 @@ import pytest
 from consformer.bench import BenchRun
 from consformer.bench.gumbel import RELAXATIONS, TAUS, Gumbel
 from consformer.bench.positions import PAPER, Positions, variant_name
-from consformer.bench.trainings import TRAINING, Trainings, Variant
+from consformer.bench.trainings import BOARDS, CUTS, GRAPHS, TRAINING, Problems, Trainings, Variant
+from consformer.plots import new_figure
 
 
 @pytest.fixture(autouse=True)
@@ -46,17 +47,18 @@ def test_trains_measures_and_tells(tmp_path: Path) -> None:
 
 
 def test_variants_differ_in_what_is_compared_only() -> None:
-    for made, count in ((Positions.made(False), 15), (Gumbel.made(False), 8)):
+    for made, count in ((Positions.made(False), 15), (Gumbel.made(False), 12)):
         assert len({(variant.task, variant.name) for variant in made}) == len({variant.recipe.name for variant in made}) == count
-    for task in ("sudoku", "coloring-5"):
-        recipes = [variant.recipe for variant in Positions.made(False) if variant.task == task]
-        assert len({str({**r.to_dict(), "name": "", "network": ""}) for r in recipes}) == 1
-        assert not any(r.network.config["see_conflicts"] for r in recipes)
+    for task in ("sudoku", "coloring-5", "maxcut"):
         recipes = [variant.recipe for variant in Gumbel.made(False) if variant.task == task]
         assert len({str({**r.to_dict(), "name": "", "loss": ""}) for r in recipes}) == 1
         assert {(r.loss.kind, r.loss.relaxation, r.loss.tau, r.loss.power) for r in recipes} == {
             ("penalty", relaxation, tau, 2) for relaxation in RELAXATIONS for tau in TAUS
         }
+    for task in ("sudoku", "coloring-5"):
+        recipes = [variant.recipe for variant in Positions.made(False) if variant.task == task]
+        assert len({str({**r.to_dict(), "name": "", "network": ""}) for r in recipes}) == 1
+        assert not any(r.network.config["see_conflicts"] for r in recipes)
 
 
 def test_published_figures_have_columns_of_their_own() -> None:
@@ -92,3 +94,34 @@ def test_both_decoders_are_told() -> None:
     assert [cell[:5] for cell in table.text()[0]] == ["Gumbe", "0.1", "100.0", "0.0 [", "100.0"]
     assert "RRN" in hard.columns[-1]
     assert [plot.name for plot in Gumbel.plots({"core_minutes": 1.0, "iterations": 9}, rows)] == ["gumbel"]
+
+
+def test_cuts_are_told_by_their_gap_to_the_best() -> None:
+    rows = [
+        {
+            "task": "maxcut",
+            "variant": variant,
+            "set": CUTS.name,
+            "way": "greedy",
+            "index": index,
+            "solved": True,
+            "iterations": 9,
+            "objective": cut,
+        }
+        for variant, cuts in (("gumbel-0.1", (100, 90)), ("softmax-1", (96, 92)))
+        for index, cut in enumerate(cuts)
+    ]
+    about = {"core_minutes": 10.0, "iterations": 9, "count": 100}
+    (table,) = Gumbel.tables(about, rows)
+    assert [line[2][:3] for line in table.text()] == ["1.0", "–", "–", "2.0"]
+    assert "10 problems" in table.caption
+    (plot,) = Gumbel.plots(about, rows)
+    figure = new_figure(plot.size)
+    plot.draw(figure)
+    assert len(figure.axes) == 1
+
+
+@pytest.mark.parametrize("test", [BOARDS, GRAPHS, CUTS], ids=lambda test: test.name)
+def test_sets_are_of_the_size_asked_for(test: Problems) -> None:
+    assert len(test.load(2)) == 2
+    assert test.count(10**5) <= 10**5

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from consformer.bench.base import Row, Rows
 from consformer.bench.figures import share_curve
 from consformer.csp import CSP
+from consformer.result import Result
 from consformer.solving import refine
 
 if TYPE_CHECKING:
@@ -17,14 +18,16 @@ NEVER = 10**9  # iterations until a restart
 
 
 def refined(problems: Sequence[CSP], first: int, network: str, iterations: int, settings: Mapping[str, Any]) -> list[Row]:
-    """A row for each problem, the first of which has this index in its set; judged by the checker."""
+    """A row for each problem, the first of which has this index in its set; judged by the checker. Cuts have an objective, too."""
     run = refine(problems, network=network, iterations=iterations, **settings)
     for _event in run:
         pass
-    return [
-        {"index": first + place, "solved": result.solved, "violations": result.violations, "iterations": result.effort.iterations}
-        for place, result in enumerate(run.results())
-    ]
+    return [_row(first + place, result) for place, result in enumerate(run.results())]
+
+
+def _row(index: int, result: Result) -> Row:
+    row = {"index": index, "solved": result.solved, "violations": result.violations, "iterations": result.effort.iterations}
+    return row | ({"objective": result.objective} if result.csp.soft_weight else {})
 
 
 def within(rows: Rows, iterations: int) -> int:

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 from consformer.bench.base import About, Plot, Rows
 from consformer.bench.tables import Fixed, Percent, Table
 from consformer.bench.trained import budgeted
-from consformer.bench.trainings import BOARDS, GRAPHS, LARGER_GRAPHS, SMALL_BOARDS, Trainings, Variant, recipe_told, share
+from consformer.bench.trainings import (
+    AS_BEFORE,
+    BOARDS,
+    GRAPHS,
+    LARGER_GRAPHS,
+    SMALL_BOARDS,
+    Problems,
+    Trainings,
+    Variant,
+    recipe_told,
+    share,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,7 +91,7 @@ class Positions(Trainings):
     @classmethod
     def tables(cls, about: About, rows: Rows) -> list[Table]:
         return [
-            _table(cls.budget_told(about, own), about, own, task, test.name, test.title)
+            _table(cls.budget_told(about, own) if test is tests[0] else None, about, own, task, test)
             for task, tests in cls.tests.items()
             for test in tests
             if (own := [row for row in rows if row["task"] == task])
@@ -99,28 +110,30 @@ def variant_name(relation: str, positions: str) -> str:
     return f"rpe-{relation}-ape-{positions}"
 
 
-def _table(told: str, about: About, rows: Rows, task: str, test: str, title: str) -> Table:
-    published = PAPER.get(test, {})
+def _table(told: str | None, about: About, rows: Rows, task: str, test: Problems) -> Table:
+    published = PAPER.get(test.name, {})
     kinds = [kind for kind in APE if any(row["variant"].endswith(f"ape-{kind}") for row in rows)]
     lines: list[tuple[Any, ...]] = []
     for relation in RPE:
-        measured = [share(rows, task, variant_name(relation, kind), test, about["iterations"]) for kind in kinds]
+        measured = [share(rows, task, variant_name(relation, kind), test.name, about["iterations"]) for kind in kinds]
         theirs = [_published(published, relation, kind) for kind in kinds]
         lines.append((RPE[relation], *measured, *(theirs if published else ())))
     columns = ["RPE", *(f"APE {APE[kind]}" for kind in kinds), *(f"published, APE {APE[kind]}" for kind in kinds if published)]
+    if told is None:
+        return Table(test.title, tuple(columns), tuple(lines), AS_BEFORE)
     caption = (
         f"Per cent solved in {about['iterations']:,} iterations, 95 % intervals, {about['count']} problems. {told} The networks are those "
         f"of {recipe_told(about, task)}, trained as block samplers, but are not told what each value costs, so that only the encodings say "
         "what belongs together; they search as the recipe says, which always updates what is in conflict."
     )
-    return Table(title, tuple(columns), tuple(lines), caption)
+    return Table(test.title, tuple(columns), tuple(lines), caption)
 
 
 def _published(table: Mapping[tuple[str, str], float], relation: str, kind: str) -> Fixed | None:
     return Fixed(table[relation, kind]) if (relation, kind) in table else None
 
 
-def _draw(about: About, rows: Rows, panels: Sequence[tuple[str, Any]], figure: Figure) -> None:
+def _draw(about: About, rows: Rows, panels: Sequence[tuple[str, Problems]], figure: Figure) -> None:
     """A coloured field for each pair of encodings, with the published figure small below."""
     for place, (task, test) in enumerate(panels):
         axes = figure.add_subplot(1, len(panels), place + 1)

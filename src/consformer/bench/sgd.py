@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from consformer import datasets
 from consformer.baselines.sgd import RATES, descend, satisfied
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
+from consformer.bench.means import half_interval, mean_told
 from consformer.bench.networks import identified
 from consformer.bench.tables import Fixed, Percent, Table
 from consformer.csp import CSP
@@ -113,17 +114,11 @@ def _line(rows: Rows, missing: int, told: Any) -> tuple[Any, ...]:
 
 
 def _mean(rows: Rows) -> str:
-    held = [row["satisfied"] for row in rows]
-    return f"{statistics.mean(held):.1f} ± {_half(held):.1f}"
+    return mean_told([row["satisfied"] for row in rows])
 
 
 def _solved(rows: Rows) -> Percent:
     return Percent(sum(row["solved"] for row in rows), len(rows))
-
-
-def _half(numbers: Sequence[float]) -> float:
-    """Half of the 95 % interval of a mean."""
-    return 1.96 * statistics.stdev(numbers) / len(numbers) ** 0.5 if len(numbers) > 1 else 0.0
 
 
 def _draw(about: About, rows: Rows, figure: Figure) -> None:
@@ -133,7 +128,7 @@ def _draw(about: About, rows: Rows, figure: Figure) -> None:
         for missing in MISSING:
             held = [row["satisfied"] for row in rows if (row["missing"], row["method"]) == (missing, method)]
             if held:
-                points.append((missing, statistics.mean(held), _half(held)))
+                points.append((missing, statistics.mean(held), half_interval(held)))
         if points:
             xs, ys, halves = map(list, zip(*points, strict=True))
             label = (

@@ -20,6 +20,7 @@ from consformer.training.recipe import Recipe
 
 CORE_MINUTES = 10.0
 QUICK_CORE_MINUTES = 0.1
+AS_BEFORE = "The networks of the table before, which were not trained on such problems; all else as there."
 TRAINING = "training"  # in the place of a set: the row that tells how a variant was trained
 
 
@@ -35,33 +36,39 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class TestSet:
-    """Problems to measure on: a named set, or (quick) small ones drawn for the purpose."""
+class Problems:
+    """Problems to measure on: the first of a named set, or some that are drawn for the purpose from a seed that nothing else uses."""
 
     name: str
     title: str
     seconds: float  # that a problem and iteration take, about
     draw: tuple[str, int, Mapping[str, Any]] | None = None  # family, seed, parameters
+    most: int = 10**6  # problems that are measured, whatever is asked for
 
-    def problems(self, count: int) -> Sequence[CSP]:
+    def count(self, asked: int) -> int:
+        return min(asked, self.most)
+
+    def load(self, asked: int) -> Sequence[CSP]:
         if self.draw is None:
-            return load_set(self.name, count=count).problems
+            return load_set(self.name).problems[: self.count(asked)]
         family, seed, params = self.draw
-        return datasets.load(family, count, seed, params)
+        return datasets.load(family, self.count(asked), seed, params)
 
 
-SMALL_BOARDS = TestSet("sudoku-4x4", "4×4 boards", 0.0003, ("sudoku", 20_261_231, {"box": 2, "givens": [4, 6], "unique": True}))
-BOARDS = TestSet("sudoku", "Sudoku, 31–42 givens", 0.003)
-HARD_BOARDS = TestSet("sudoku-hard", "Sudoku, 24–30 givens", 0.003)
-GRAPHS = TestSet("coloring-5-50", "colouring-5, 50 vertices", 0.0015)
-LARGER_GRAPHS = TestSet("coloring-5-100", "colouring-5, 100 vertices", 0.003)
+SMALL_BOARDS = Problems("sudoku-4x4", "4×4 boards", 0.0003, ("sudoku", 20_261_231, {"box": 2, "givens": [4, 6], "unique": True}))
+BOARDS = Problems("sudoku", "Sudoku, 31–42 givens", 0.003)
+HARD_BOARDS = Problems("sudoku-hard", "Sudoku, 24–30 givens", 0.003)
+GRAPHS = Problems("coloring-5-50", "colouring-5, 50 vertices", 0.0015)
+LARGER_GRAPHS = Problems("coloring-5-100", "colouring-5, 100 vertices", 0.003)
+_RANDOM_800 = {"vertices": [800, 800], "density": [0.06, 0.06], "kinds": ["er"]}  # as the first of Gset
+CUTS = Problems("maxcut-800", "MAXCUT, random graphs with 800 vertices", 0.1, ("maxcut", 20_261_232, _RANDOM_800), most=10)
 
 
 class Trainings(Benchmark):
     """Units are variants: trained (or taken from the cache), then measured on the sets of their task."""
 
     key = ("task", "variant")
-    tests: ClassVar[Mapping[str, Sequence[TestSet]]]  # by task
+    tests: ClassVar[Mapping[str, Sequence[Problems]]]  # by task
 
     def __init__(
         self, *, core_minutes: float | None = None, count: int = 100, iterations: int = 1000, seed: int = 0, quick: bool = False
@@ -85,8 +92,8 @@ class Trainings(Benchmark):
         found = []
         for key, variant in self._variants.items():
             training = 0.0 if Budget(variant.recipe, self.core_minutes).ready else 60 * self.core_minutes
-            searching = sum(test.seconds for test in self.tests[variant.task]) * self.count * self.iterations * len(variant.ways)
-            found.append(Unit(key, training + searching))
+            each = sum(test.seconds * test.count(self.count) for test in self.tests[variant.task])
+            found.append(Unit(key, training + each * self.iterations * len(variant.ways)))
         return found
 
     def measure(self, unit: Unit) -> list[Row]:
@@ -97,7 +104,7 @@ class Trainings(Benchmark):
         told = read_card(budget.network).training
         rows: list[Row] = [{"set": TRAINING, **{name: told[name] for name in ("steps", "samples", "core_minutes")}}]
         for test in self.tests[variant.task]:
-            problems = test.problems(self.count)
+            problems = test.load(self.count)
             for way, settings in variant.ways.items():
                 asked = {**settings, "seed": self.seed}
                 found = refined(problems, 0, str(budget.network), self.iterations, asked)
@@ -108,7 +115,7 @@ class Trainings(Benchmark):
     def budget_told(cls, about: About, rows: Rows) -> str:
         """The budget, and what came of it, for captions."""
         steps = [row["samples"] for row in rows if row["set"] == TRAINING]
-        between = f"{min(steps):,} to {max(steps):,}" if steps else "no"
+        between = " to ".join(f"{count:,}" for count in sorted({min(steps), max(steps)})) if steps else "no"
         return (
             f"Every network was trained for {about['core_minutes']:g} minutes on one core ({between} samples): this budget is ours; the "
             "paper's networks were trained for 6 to 10 hours on a GPU, so the published shares are of networks that are much further."
@@ -117,7 +124,7 @@ class Trainings(Benchmark):
 
 def recipe_told(about: About, task: str) -> str:
     """The recipe that variants of a task start from, for captions."""
-    name = "token-coloring-5" if task.startswith("coloring") else "token-sudoku"
+    name = {"coloring-5": "token-coloring-5", "maxcut": "token-maxcut"}.get(task, "token-sudoku")
     small = ", made smaller for a quick look" if about.get("quick") else ""
     return f"the recipe `{name}` (the paper's architecture{small})"
 

@@ -40,7 +40,7 @@ def gumbel(
     """The paper's table on Gumbel-softmax: with noise (gumbel) or without (softmax), at τ = 0.1 and 1.
 
     The paper's penalty sees soft values. Gumbel noise makes them random, a small τ makes them nearly one value each. Four networks learn
-    Sudoku, four colouring with 5 colours; all are measured on harder problems, too.
+    Sudoku, four colouring with 5 colours, four cuts; all are measured on harder or larger problems, too.
 
     Networks are trained one after the other (--jobs 2: two at a time, each on its core) for --core-minutes of processor time each, and
     kept in the user's cache folder, so that the same budget is spent once. A second Ctrl-C does not wait for the training that is
