@@ -18,6 +18,11 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores"
 
 
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def commit() -> str | None:
     """The commit of a source checkout; none in an installed package."""
     try:

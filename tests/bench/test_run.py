@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ class Squares(Benchmark):
         self.name = "squares"  # of the object, so that it is not registered
 
     def units(self) -> list[Unit]:
-        return [Unit((n,), 2.0) for n in range(self.count)]
+        return [Unit((n,), 2.0) for n in range(abs(self.count))]
 
     def prepare(self) -> None:
         self.prepared += 1
@@ -30,6 +31,7 @@ class Squares(Benchmark):
 
     def measure(self, unit: Unit) -> list[Row]:
         assert self.prepared == 1
+        assert self.count > 0
         return [{"part": part, "square": int(unit.key[0]) ** 2} for part in "ab"]
 
     @classmethod
@@ -61,3 +63,17 @@ def test_several_at_a_time(tmp_path: Path) -> None:
     assert run.seconds == 3.0
     assert sorted(unit.key for unit in run) == [(0,), (1,), (2,)]
     assert sorted(row["square"] for row in run.record.rows) == [0, 0, 1, 1, 4, 4]
+    assert active_children() == []
+
+
+def test_what_is_under_way_is_kept(tmp_path: Path) -> None:
+    units = iter(BenchRun(Squares(20), tmp_path, jobs=2))
+    next(units)
+    units.close()  # type: ignore[attr-defined]
+    assert 2 <= len(BenchRun(Squares(20), tmp_path, jobs=2).record.done) <= 4
+
+
+def test_a_process_that_fails_stops_it(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        list(BenchRun(Squares(-1), tmp_path, jobs=2))
+    assert active_children() == []

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from consformer.bench.run import BenchRun
-from consformer.bench.search import USUAL, WAYS, SearchBench
+from consformer.bench.search import SearchBench
 from consformer.evaluation import ProblemSet
 from consformer.evaluation.summary import Share
 from tests.helpers import cycle, problem
@@ -13,6 +13,7 @@ from tests.helpers import cycle, problem
 CYCLES = ProblemSet("cycles", (cycle(4, 2), cycle(5, 2)), ("c4", "c5"))
 
 
+@pytest.mark.usefixtures("here")
 def test_rows_and_table(tmp_path: Path) -> None:
     run = BenchRun(SearchBench([CYCLES], ("hybrid", "cpsat", "network"), 0.5, 0), tmp_path)
     assert len(list(run)) == len(run.units) == 6
@@ -40,4 +41,4 @@ def test_gap_to_the_best_known() -> None:
 
 
 def test_usual_variants_are_those_with_the_same_time() -> None:
-    assert all(WAYS[name].factor == 1 for name in USUAL)
+    assert all(SearchBench.ways[name].factor == 1 for name in SearchBench.usual)

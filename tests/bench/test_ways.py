@@ -8,7 +8,7 @@ import pytest
 
 from consformer.baselines.base import Answer, Rival
 from consformer.bench import ways
-from consformer.bench.search import WAYS
+from consformer.bench.search import SearchBench
 from consformer.bench.ways import Asked, Way
 from consformer.csp import CSP
 from tests.helpers import cycle
@@ -36,10 +36,11 @@ class Odd(Rival):
         return "not run: too large" if self.name == "large" else None
 
 
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("name", SearchBench.ways)
 def test_every_way_answers(name: str) -> None:
     asked = Asked()
-    found = asked.row(WAYS[name], cycle(4, 2), 5.0, 0)
+    found = asked.row(SearchBench.ways[name], cycle(4, 2), 5.0, 0)
     asked.close()
     assert (found["status"], found["violations"]) == ("solved", 0)
     assert found["by"] is not None
@@ -53,8 +54,9 @@ def test_rivals_that_go_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
         return asked.row(Way("odd", rival=Odd(**settings)), cycle(4, 2), 0.2, 0)
 
     assert row(name="wrong")["status"] == "unsolved"  # by the checker
-    assert (row(name="slow")["status"], row(name="slow")["reason"]) == ("overran", "killed after 0.4 s")
-    assert (row(name="crash")["status"], row(name="crash")["reason"]) == ("crashed", "ended by SIGABRT")
+    slow, crash = row(name="slow"), row(name="crash")
+    assert (slow["status"], slow["reason"]) == ("overran", "killed after 0.4 s")
+    assert (crash["status"], crash["reason"]) == ("crashed", "ended by SIGABRT")
     assert row(name="raise")["reason"] == "ValueError: no idea"
     assert (row(name="large")["status"], row(name="large")["reason"]) == ("declined", "not run: too large")
     missing = row(module="no_such_module")

@@ -36,7 +36,11 @@ class Rival(ABC):
     @property
     def missing(self) -> str | None:
         """What to tell where it is not installed."""
-        return None if find_spec(self.module) is not None else f"not installed: pip install {self.package}"
+        try:
+            there = find_spec(self.module) is not None
+        except ModuleNotFoundError:  # not even the package that the module would be in
+            there = False
+        return None if there else f"not installed: pip install {self.package}"
 
     def declines(self, csp: CSP) -> str | None:
         """Why it is not asked for this problem; None: it is."""

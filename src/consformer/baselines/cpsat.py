@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 from consformer.baselines.base import Answer, Rival
+from consformer.constraints.cp import CpStatement
 from consformer.csp import CSP
 from consformer.errors import ConsformerError
 from consformer.partners.process import MISSING
@@ -37,11 +38,14 @@ def solve_cpsat(
     seed: int = 0,
     hint: Sequence[int] | None = None,
     clauses: bool = False,
+    parameters: Mapping[str, bool | Sequence[str]] | None = None,
+    on_solution: Callable[[float, float], object] | None = None,
 ) -> CpSatResult:
     """Solve a single problem with CP-SAT; `time_limit` in seconds counts from the call, `hint` is an assignment to start from.
 
     `clauses`: differences on crowded graphs are stated value by value, which is often faster than `x != y`. Weights that need more than 15
-    digits in all are rounded, and "optimal" is then meant up to that rounding.
+    digits in all are rounded, and "optimal" is then meant up to that rounding. `parameters` are more of CP-SAT's own; `on_solution` is told
+    the seconds and the objective of every solution on the way.
 
     >>> from consformer import Model, all_different
     >>> model = Model()
@@ -63,9 +67,15 @@ def solve_cpsat(
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = workers
     solver.parameters.random_seed = seed
+    for name, value in (parameters or {}).items():
+        if isinstance(value, bool):
+            setattr(solver.parameters, name, value)
+        else:
+            getattr(solver.parameters, name).extend(value)
+    told = _teller(cp_model, csp, stated, start, on_solution) if on_solution is not None else None
     if time_limit is not None:
         solver.parameters.max_time_in_seconds = max(time_limit - (time.perf_counter() - start), 1e-3)
-    code = solver.solve(model)
+    code = solver.solve(model, told)
     if code == cp_model.MODEL_INVALID:
         raise ConsformerError(f"CP-SAT cannot take this problem: {model.validate()}")
     if code not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
@@ -76,19 +86,47 @@ def solve_cpsat(
     return CpSatResult(status, values, csp.offset - cost if csp.maximise else csp.offset + cost, time.perf_counter() - start)
 
 
+def _teller(cp_model: Any, csp: CSP, stated: CpStatement, start: float, on_solution: Callable[[float, float], object]) -> Any:
+    """What CP-SAT calls on every solution."""
+
+    class Teller(cp_model.CpSolverSolutionCallback):  # type: ignore[misc, name-defined]
+        def on_solution_callback(self) -> None:
+            cost = stated.cost_of(self.objective_value) if stated.optimising else 0.0
+            on_solution(time.perf_counter() - start, csp.offset - cost if csp.maximise else csp.offset + cost)
+
+    return Teller()
+
+
 @dataclass(frozen=True)
 class CpSat(Rival):
-    """CP-SAT as anyone would call it, or with a part of what it is made of."""
+    """CP-SAT as anyone would call it, or with some of its subsolvers only."""
 
     name: str = "cpsat"
     title: str = "CP-SAT"
     package: str = "ortools"
     module: str = "ortools"
     workers: int = 2
+    local_only: bool = False
+    """nothing but feasibility jump, its local search"""
+    only: tuple[str, ...] = ()
+    """nothing but the subsolvers of these names, in which * stands for anything"""
 
     def solve(self, csp: CSP, seconds: float, seed: int) -> Answer:
-        found = solve_cpsat(csp, time_limit=seconds, workers=self.workers, seed=seed)
+        way: list[tuple[float, float]] = []
+        parameters = {"use_ls_only": self.local_only, "filter_subsolvers": self.only}
+        found = solve_cpsat(
+            csp,
+            time_limit=seconds,
+            workers=self.workers,
+            seed=seed,
+            parameters=parameters,
+            on_solution=lambda when, objective: way.append((when, objective)),
+        )
         proof: Literal["infeasible", "optimal"] | None = None
         if found.status in ("infeasible", "optimal"):
             proof = "infeasible" if found.status == "infeasible" else "optimal"
-        return Answer(found.values, proof)
+        return Answer(found.values, proof, tuple(way) if csp.soft_weight else ())
+
+
+FEASIBILITY_JUMP = CpSat("cpsat-fj", "CP-SAT, feasibility jump only", local_only=True)
+RANDOM_SEARCH = CpSat("cpsat-random", "CP-SAT, random search only", only=("fs_random*",))

@@ -71,6 +71,9 @@ class Benchmark(ABC):
     def measure(self, unit: Unit) -> list[Row]:
         """Do it: one row per instance, without the entries of the key, which are added."""
 
+    def recall(self, rows: Rows) -> None:  # noqa: B027
+        """Take note of what is in the record already, in each process that measures, before anything else."""
+
     def prepare(self) -> None:  # noqa: B027  (most need nothing)
         """Load, compile and start what should not be measured; called once in each process that measures."""
 

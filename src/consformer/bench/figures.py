@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from consformer.bench.base import Plot
 from consformer.evaluation.summary import interval
@@ -12,6 +12,26 @@ from consformer.plots import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+EARLIEST = 1e-3  # seconds: what was there before is drawn there
+OURS = {"hybrid": "#c1121f", "network": "#e07a1f", "local": "#b08900"}  # warm: ours; cold: everybody else
+THEIRS = ("#1d3557", "#2a9d8f", "#457b9d", "#7b5ea7", "#6c757d", "#8ab17d", "#a8dadc")
+NETWORKS = ("#e07a1f", "#f2b134", "#a44a3f", "#d98c8c")  # several of ours
+
+
+def colour(variant: str, variants: Sequence[str]) -> str:
+    """The colour of a curve: the same for the same solver in every picture that shows the same ones.
+
+    >>> colour("hybrid", ["hybrid", "cpsat"]), colour("cpsat", ["hybrid", "cpsat"])
+    ('#c1121f', '#1d3557')
+    """
+    if variant in OURS:
+        return OURS[variant]
+    ours = [name for name in variants if name.startswith("network:")]
+    if variant in ours:
+        return NETWORKS[(ours.index(variant) + ("network" in variants)) % len(NETWORKS)]
+    theirs = [name for name in variants if name not in OURS and name not in ours]
+    return THEIRS[theirs.index(variant) % len(THEIRS)]
 
 
 def save(plot: Plot, folder: Path) -> Path:
@@ -24,12 +44,58 @@ def save(plot: Plot, folder: Path) -> Path:
     return path
 
 
-def share_curve(axes: Axes, costs: Sequence[float], count: int, end: float, *, label: str, color: str) -> None:
+def share_curve(axes: Axes, costs: Sequence[float], count: int, end: float, *, label: str, color: str, first: float = EARLIEST) -> None:
     """The share solved (of `count`) over what it cost, up to `end`, with a band: 95 % intervals."""
-    xs = sorted(costs)
-    steps = [*range(len(xs) + 1), len(xs)]
-    xs = [min([*xs, end]) if not xs else xs[0], *xs, max([end, *xs])]
-    shares = [solved / max(count, 1) for solved in steps]
+    found = sorted(max(cost, first) for cost in costs)
+    xs = [first, *found, max([end, *found])]
+    steps = [*range(len(found) + 1), len(found)]
     bounds = [interval(solved, count) for solved in steps]
-    axes.step(xs, shares, where="post", color=color, label=label, linewidth=1.6)
-    axes.fill_between(xs, [low for low, _ in bounds], [high for _, high in bounds], step="post", alpha=0.15, color=color, linewidth=0)
+    axes.step(xs, [solved / max(count, 1) for solved in steps], where="post", color=color, label=label, linewidth=1.6)
+    axes.fill_between(xs, [low for low, _ in bounds], [high for _, high in bounds], step="post", alpha=0.13, color=color, linewidth=0)
+    top = max(bounds[-1][1] * 1.05, *([] if axes.get_autoscaley_on() else [axes.get_ylim()[1]]), 0.05)
+    axes.set_ylim(0, min(top, 1.02))
+
+
+def logarithmic(axes: Any, label: str, low: float, high: float) -> None:
+    """A logarithmic axis to the right with plain numbers, and a quiet grid."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel(label)
+    quiet(axes)
+
+
+def quiet(axes: Any) -> None:
+    """Nothing in the picture that does not tell something."""
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def grid(figure: Any, panels: int) -> list[Any]:
+    """Axes for so many panels: up to three side by side, four as two and two."""
+    columns = _columns(panels)
+    return list(figure.subplots(-(-panels // columns), columns, squeeze=False).flat)[:panels]
+
+
+def size_of(panels: int) -> tuple[float, float]:
+    """Inches for such a picture with a legend below."""
+    columns = _columns(panels)
+    return max(6.0, 3.7 * columns), 1.2 + 2.7 * -(-panels // columns)
+
+
+def _columns(panels: int) -> int:
+    return 2 if panels == 4 else min(panels, 3)
+
+
+def labelled(axes: Any) -> dict[str, Any]:
+    """What a legend shows of these axes, by its words."""
+    handles, labels = axes.get_legend_handles_labels()
+    return dict(zip(labels, handles, strict=True))
+
+
+def legend_below(figure: Any, entries: dict[str, Any]) -> None:
+    """One legend for all panels, below them."""
+    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=min(3, len(entries)), fontsize=8, frameon=False)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
-from multiprocessing import get_context
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from itertools import islice
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 import torch
@@ -48,23 +50,43 @@ class BenchRun:
         waiting = self.waiting
         if not waiting:
             return
-        for unit, rows in self._measured(waiting):
-            named = dict(zip(self.benchmark.key, unit.key, strict=True))
-            self.record.add([named | row for row in rows])
-            yield unit
-
-    def _measured(self, waiting: Sequence[Unit]) -> Iterator[tuple[Unit, list[Row]]]:
-        if self.jobs == 1:
-            try:
-                self.benchmark.prepare()
-                for unit in waiting:
-                    yield unit, self.benchmark.measure(unit)
-            finally:
-                self.benchmark.close()
+        if self.jobs > 1:
+            yield from self._together(waiting)
             return
+        try:
+            self.benchmark.recall(self.record.rows)
+            self.benchmark.prepare()
+            for unit in waiting:
+                yield self._keep(unit, self.benchmark.measure(unit))
+        finally:
+            self.benchmark.close()
+
+    def _keep(self, unit: Unit, rows: Sequence[Row]) -> Unit:
+        named = dict(zip(self.benchmark.key, unit.key, strict=True))
+        self.record.add([named | row for row in rows])
+        return unit
+
+    def _together(self, waiting: Sequence[Unit]) -> Iterator[Unit]:
+        """Several at a time. When nobody asks for more, those under way are still done and kept, as with one at a time."""
         threads = max(1, torch.get_num_threads() // self.jobs)
-        with get_context("spawn").Pool(self.jobs, _prepare, (self.benchmark, threads)) as processes:
-            yield from processes.imap_unordered(_measure, waiting)
+        left, under_way, others = iter(waiting), set[Future[tuple[Unit, list[Row]]]](), set(active_children())
+        pool = ProcessPoolExecutor(self.jobs, get_context("spawn"), _prepare, (self.benchmark, self.record.rows, threads))
+        try:
+            under_way = {pool.submit(_measure, unit) for unit in islice(left, self.jobs)}
+            while under_way:
+                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                under_way |= {pool.submit(_measure, unit) for unit in islice(left, len(done))}
+                for future in done:
+                    yield self._keep(*future.result())
+        except GeneratorExit:
+            for future in under_way:
+                self._keep(*future.result())
+        except BaseException:
+            for process in set(active_children()) - others:
+                process.kill()
+            raise
+        finally:
+            pool.shutdown()
 
 
 # --- in a process of its own --------------------------------------------------------------------------------------
@@ -73,11 +95,12 @@ class BenchRun:
 _benchmark: Benchmark | None = None
 
 
-def _prepare(benchmark: Benchmark, threads: int) -> None:
+def _prepare(benchmark: Benchmark, rows: list[Row], threads: int) -> None:
     global _benchmark
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that gave the order stops this one
     keep_freed_memory()
     torch.set_num_threads(threads)
+    benchmark.recall(rows)
     benchmark.prepare()
     _benchmark = benchmark
 

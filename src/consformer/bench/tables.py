@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from consformer.evaluation.summary import Share
+from consformer.evaluation.summary import Share, interval
 
 NOTHING = "–"
 
@@ -31,16 +31,19 @@ class Percent:
     """A share solved, shown in per cent with its 95 % interval; `Share` itself also says of how many.
 
     >>> print(Percent(95, 100))
-    95.0 [88.8, 97.8]
+    95.0 [88.8–97.8]
     """
 
     solved: int
     count: int
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        return interval(self.solved, self.count)
+
     def __str__(self) -> str:
-        share = Share(0, self.solved, self.count)
-        low, high = share.bounds
-        return f"{100 * share.share:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+        low, high = self.bounds
+        return f"{100 * self.solved / max(self.count, 1):.1f} [{100 * low:.1f}–{100 * high:.1f}]"
 
 
 Cell = str | int | Share | Percent | Fixed | None
@@ -59,12 +62,20 @@ class Table:
         for row in self.rows:
             assert len(row) == len(self.columns), (self.title, row)
 
+    @property
+    def filled(self) -> Table:
+        """Without the columns that have nothing in them."""
+        kept = [place for place in range(len(self.columns)) if place == 0 or any(row[place] is not None for row in self.rows)]
+        columns = tuple(self.columns[place] for place in kept)
+        return replace(self, columns=columns, rows=tuple(tuple(row[place] for place in kept) for row in self.rows))
+
     def text(self) -> list[list[str]]:
         """The cells as shown."""
         return [[show(cell) for cell in row] for row in self.rows]
 
     def markdown(self) -> str:
-        """
+        """Without columns that have nothing in them.
+
         >>> print(Table("colours", ("solver", "gap %"), (("greedy", Fixed(1.5)), ("tabu", None)), "10 s each").markdown())
         **colours**
         <BLANKLINE>
@@ -76,9 +87,10 @@ class Table:
         10 s each
         <BLANKLINE>
         """
-        lines = [self.columns, *self.text()]
+        table = self.filled
+        lines = [table.columns, *table.text()]
         head, *body = ["| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines]
-        parts = [f"**{self.title}**", "\n".join([head, "|---" * len(self.columns) + "|", *body])]
+        parts = [f"**{self.title}**", "\n".join([head, "|---" * len(table.columns) + "|", *body])]
         return "\n\n".join(parts + ([self.caption] if self.caption else [])) + "\n"
 
     def to_json(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from consformer import checker
-from consformer.baselines.base import Answer, Rival
+from consformer.baselines import CPSAT, Answer, Rival
 from consformer.bench.apart import Apart
 from consformer.bench.base import Row
 from consformer.constraints.base import plain_number
@@ -17,7 +17,7 @@ from consformer.hybrid import PARTS
 from consformer.result import Result
 from consformer.solving import solve
 
-GRACE = 5.0  # seconds beyond its limit after which a rival is killed
+GRACE = 5.0  # seconds beyond its limit after which a rival is killed, or a fifth of the limit where that is more
 MOST_STEPS = 200  # improvements of a search that a row keeps
 
 
@@ -33,6 +33,7 @@ class Way:
     network: str = "auto"
     pool: int = 1
     factor: float = 1.0  # times the time limit that the others have
+    proves: bool = False  # it may find that there is no solution
 
     @property
     def label(self) -> str:
@@ -40,10 +41,16 @@ class Way:
         return self.title or (self.rival.title if self.rival is not None else self.name)
 
 
-HYBRID = Way("hybrid", "ours: hybrid")
+HYBRID = Way("hybrid", "ours: hybrid", proves=True)
 NETWORK = Way("network", "ours: network alone", method="network")
 LOCAL = Way("local", "ours: local search alone", method="local")
+CPSAT_WAY = Way("cpsat", rival=CPSAT, proves=True)
 WITHOUT = tuple(Way(f"without-{part}", without=(part,)) for part in PARTS)
+
+
+def network_way(network: str) -> Way:
+    """A network alone, by its name or file."""
+    return Way(f"network:{network}", f"ours: network {network} alone", method="network", network=network)
 
 
 class Asked:
@@ -76,9 +83,10 @@ class Asked:
         reason = rival.missing or rival.declines(csp)
         if reason is not None:
             return _nothing("missing" if rival.missing else "declined", 0.0, reason)
-        called = self.apart.call(_timed, rival, csp, seconds, seed, seconds=seconds + GRACE)
+        longest = seconds + max(GRACE, seconds / 5)
+        called = self.apart.call(_timed, rival, csp, seconds, seed, seconds=longest)
         if called.value is None:
-            return _nothing(called.status, seconds + GRACE if called.status == "overran" else 0.0, called.reason)
+            return _nothing(called.status, longest if called.status == "overran" else 0.0, called.reason)
         answer, taken = called.value
         return _judged(csp, answer, taken) | {"by": rival.name}
 

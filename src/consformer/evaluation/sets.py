@@ -41,6 +41,10 @@ class ProblemSet:
         """The problems with no more variables than this."""
         return self._part([index for index, csp in enumerate(self.problems) if csp.n <= variables])
 
+    def with_best(self) -> ProblemSet:
+        """The problems whose best objective is known."""
+        return self._part([index for index, best in enumerate(self.best) if best is not None])
+
     def _part(self, chosen: list[int]) -> ProblemSet:
         return replace(
             self,

@@ -16,8 +16,10 @@ from consformer.cli.bench.shared import (
     QuietOption,
     SeedOption,
     Shown,
+    TimeLimitOption,
     bench,
     run,
+    variants_of,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ def search(
         ),
     ] = None,
     count: CountOption = None,
-    time_limit: Annotated[float, typer.Option(min=0, help="Seconds for each problem and variant.")] = 10.0,
+    time_limit: TimeLimitOption = 10.0,
     quick: QuickOption = False,
     best_known: Annotated[
         Path | None, typer.Option(help="csv file with a column `instance` and one of `recommended`, `ub`, for sets that are folders.")
@@ -61,21 +63,18 @@ def search(
       consformer bench search coloring-10-200 --variant hybrid -o results
       consformer bench search dimacs --best-known best_known.csv --most 999
     """
-    from consformer.bench.search import USUAL, WAYS, SearchBench
-    from consformer.errors import UnknownNameError
+    from consformer.bench.search import SearchBench
     from consformer.evaluation import load_set
 
-    for name in variants or ():
-        if name not in WAYS:
-            raise UnknownNameError("variant", name, list(WAYS))
+    chosen = variants_of(SearchBench, variants or SearchBench.usual, None)
     seconds, count = (1.0, min(count or 4, 4)) if quick else (time_limit, count)
 
     def make() -> Benchmark:
-        chosen = []
+        found = []
         for name in sets:
             problems = load_set(name, best_known=best_known if Path(name).exists() else None, where=where)
             problems = problems.up_to(most) if most is not None else problems
-            chosen.append(problems.sample(count, seed=0) if count is not None else problems)
-        return SearchBench(chosen, variants or USUAL, seconds, seed)
+            found.append(problems.sample(count, seed=0) if count is not None else problems)
+        return SearchBench(found, chosen, seconds, seed)
 
     run(make, Shown(output, None, as_json, as_markdown, quiet), quick=quick)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +14,8 @@ from consformer.cli.app import INTERRUPTED, app, busy, err, noting_ctrl_c, out
 
 if TYPE_CHECKING:
     from consformer.bench import Benchmark, BenchRun, Plot, Table
+    from consformer.bench.comparison import Comparison
+    from consformer.evaluation import ProblemSet
 
 bench = typer.Typer(help="Measure: tables and figures, each by one command.", no_args_is_help=True)
 app.add_typer(bench, name="bench")
@@ -29,6 +31,12 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the tables as on
 MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
 JobsOption = Annotated[int, typer.Option(min=1, help="Units of work done at a time, each with its part of the cores.")]
+VariantOption = Annotated[list[str] | None, typer.Option("--variant", help="Only this way to solve; may be repeated. Default: all.")]
+NetworkOption = Annotated[
+    list[str] | None,
+    typer.Option("--network", help="A network to measure alone, beside the one that is chosen by itself; may be repeated."),
+]
+TimeLimitOption = Annotated[float, typer.Option(min=0, help="Seconds for each problem and variant.")]
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,22 @@ def run(make: Callable[[], Benchmark], shown: Shown, *, quick: bool = False, job
         raise typer.Exit(INTERRUPTED)
 
 
+def chosen_sets(names: Sequence[str], count: int | None) -> list[ProblemSet]:
+    """Named sets, or a part of each: the same problems every time."""
+    from consformer.evaluation import load_set
+
+    found = [load_set(name) for name in names]
+    return found if count is None else [problems.sample(count, seed=0) for problems in found]
+
+
+def variants_of(benchmark: type[Comparison], variants: Sequence[str] | None, networks: Sequence[str] | None) -> list[str]:
+    """What is compared: the ways that were named, else all, and the networks that were named."""
+    chosen = [*(variants or benchmark.ways), *(f"network:{name}" for name in networks or ())]
+    for name in chosen:
+        benchmark.way(name)  # refuses unknown ones before any work
+    return chosen
+
+
 def duration(seconds: float) -> str:
     """A time as one would say it.
 
@@ -95,12 +119,16 @@ def show_table(table: Table) -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
+    from consformer.bench.tables import NOTHING
+
+    table = table.filled
     out.print(table.title, style="bold", markup=False)
     grid = Grid(box=None, pad_edge=False)
     texts = table.text()
     for place, name in enumerate(table.columns):
-        numbers = place > 0 and all(text[place][:1].isdigit() or text[place] in ("–", "") for text in texts)
-        grid.add_column(Text(name), justify="right" if numbers else "left")
+        numbers = place > 0 and all(text[place][:1].isdigit() or text[place] == NOTHING for text in texts)
+        head = Text(name.replace(": ", ":\n").replace(", ", ",\n"))
+        grid.add_column(head, justify="right" if numbers else "left", no_wrap=numbers, overflow="fold")
     for text in texts:
         grid.add_row(*map(Text, text))
     out.print(grid)

@@ -1,0 +1,196 @@
+"""Solvers on the same problems, cores and seconds: what the benchmarks that compare them share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
+from consformer.bench.figures import EARLIEST, colour, grid, labelled, legend_below, logarithmic, share_curve, size_of
+from consformer.bench.tables import Percent, Table
+from consformer.bench.ways import Asked, Way, network_way
+from consformer.constraints.not_equal import NotEqual
+from consformer.csp import CSP
+from consformer.errors import UnknownNameError
+from consformer.evaluation.sets import ProblemSet
+from consformer.machine import cores
+
+SOLVED = ("solved", "optimal")
+LATE = 0.1  # seconds over the limit from which a call counts as late
+FAILED = ("overran", "crashed")
+ABSENT = ("missing", "declined")  # it was not there for the problem
+HOPELESS = "hopeless"  # not asked: it was proved that there is no solution
+
+
+class Comparison(Benchmark):
+    """A row per problem and way to solve it; ways take turns on each problem, so that noise meets all of them."""
+
+    key = ("set", "label", "variant")
+    ways: ClassVar[Mapping[str, Way]]  # by name, in the order of tables; those that prove first where `spares`
+    spares: ClassVar[bool] = False  # who cannot prove anything is not asked for problems without a solution
+
+    def __init__(self, sets: Sequence[ProblemSet], variants: Sequence[str] = (), seconds: float = 10.0, seed: int = 0) -> None:
+        """`variants`: names of ways, or network:NAME; all when there are none."""
+        self.sets, self.seconds, self.seed = sets, seconds, seed
+        self.chosen = [self.way(name) for name in variants or self.ways]
+        self.chosen.sort(key=lambda way: self.spares and not way.proves)
+        self.about = {"seconds": seconds, "seed": seed, "cores": cores(), "threads": torch.get_num_threads()}
+        self._places = {(each.name, label): (each, place) for each in sets for place, label in enumerate(each.labels)}
+        self._asked = Asked()
+        self._hopeless: set[tuple[str, str]] = set()
+
+    @classmethod
+    def way(cls, name: str) -> Way:
+        """The way of that name."""
+        kind, _, network = name.partition(":")
+        if kind == "network" and network:
+            return network_way(network)
+        if name not in cls.ways:
+            raise UnknownNameError("variant", name, [*cls.ways, "network:NAME"])
+        return cls.ways[name]
+
+    def units(self) -> list[Unit]:
+        return [Unit((name, label, way.name), self.seconds * way.factor) for name, label in self._places for way in self.chosen]
+
+    def recall(self, rows: Rows) -> None:
+        self._hopeless = {(row["set"], row["label"]) for row in rows if row["status"] == "infeasible"}
+
+    def prepare(self) -> None:
+        for each in self.sets:
+            self._asked.prepare(self.chosen, min(each.problems, key=lambda csp: csp.n))
+
+    def close(self) -> None:
+        self._asked.close()
+
+    def measure(self, unit: Unit) -> list[Row]:
+        name, label, variant = map(str, unit.key)
+        problems, place = self._places[name, label]
+        csp, way = problems.problems[place], self.way(variant)
+        row = self._row(name, label, csp, way)
+        if row["status"] == "infeasible":
+            self._hopeless.add((name, label))
+        best = problems.best[place] if problems.best else None
+        return [{"variables": csp.n, **({} if best is None else {"best": best, "signed": signed(csp)}), **row}]
+
+    def _row(self, name: str, label: str, csp: CSP, way: Way) -> Row:
+        if self.spares and not way.proves and (name, label) in self._hopeless:
+            return {"status": HOPELESS, "violations": None, "objective": None, "seconds": 0.0}
+        return self._asked.row(way, csp, self.seconds, self.seed)
+
+
+def signed(csp: CSP) -> bool:
+    """Whether some weights are negative."""
+    return any(isinstance(kind, NotEqual) and bool(kind.equal.any()) for kind in csp.constraints)
+
+
+def of(rows: Rows, **entries: Any) -> list[Mapping[str, Any]]:
+    """The rows with these entries.
+
+    >>> of([{"set": "a", "n": 1}, {"set": "b", "n": 2}], set="b")
+    [{'set': 'b', 'n': 2}]
+    """
+    return [row for row in rows if all(row[name] == value for name, value in entries.items())]
+
+
+def gap_percent(rows: Rows) -> float | None:
+    """The mean distance to the best known over the mean best known, in per cent, where there are any.
+
+    >>> gap_percent([{"best": 200, "objective": 199}, {"best": 100, "objective": 98}])
+    1.0
+    """
+    known = [(row["best"], row["objective"]) for row in rows if row.get("best") is not None and row["objective"] is not None]
+    size = sum(abs(best) for best, _ in known)
+    return 100 * sum(abs(best - found) for best, found in known) / size if size else None
+
+
+def trouble(rows: Rows) -> str:
+    """What went wrong, and how often, with the reason where it is the same for all.
+
+    >>> trouble([{"status": "solved"}, {"status": "overran", "reason": "killed after 15.0 s"}])
+    'overran 1 (killed after 15.0 s)'
+    """
+    found = Counter((row["status"], row.get("reason", "")) for row in rows if row["status"] in FAILED + ABSENT)
+    words = []
+    for (status, reason), count in found.most_common():
+        told = reason if status in ABSENT else f"{status} {count}" + (f" ({reason})" if reason else "")
+        words.append(f"{told}: {count}" if status == "declined" else told)
+    return ", ".join(words)
+
+
+def shown(rows: Rows, ways: Mapping[str, Way]) -> list[str]:
+    """Names of the ways in the order of tables; networks by name come after the one that is chosen by itself."""
+    order = list(ways)
+    return sorted({row["variant"] for row in rows}, key=lambda name: (order.index(name.partition(":")[0]), name))
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a table of shares solved: who, within how many seconds, and what was published, by set."""
+
+    title: str
+    variant: str = ""  # none: published only
+    seconds: float | None = None  # counts what was solved within them; none: whatever the limit was
+    published: Mapping[str, str] | None = None
+
+
+def solved_table(title: str, sets: Mapping[str, str], lines: Sequence[Line], rows: Rows, caption: str) -> Table:
+    """Shares solved, a column per set (name: heading) for what was measured and another for what was published."""
+    body = []
+    for line in lines:
+        own = of(rows, variant=line.variant)
+        published = line.published or {}
+        if own or (published and not line.variant):
+            measured = [share_solved(of(own, set=name), line.seconds) for name in sets]
+            body.append((line.title, *measured, *(published.get(name) for name in sets), trouble(own) or None))
+    return Table(title, side_by_side(list(sets.values()), "% solved"), tuple(body), caption)
+
+
+def side_by_side(headings: Sequence[str], unit: str) -> tuple[str, ...]:
+    """Columns of a table in which what was measured and what was published are never mixed."""
+    return ("", *(f"{heading}: {unit}" for heading in headings), *(f"{heading}, published" for heading in headings), "notes")
+
+
+def share_solved(rows: Rows, seconds: float | None = None) -> Percent | None:
+    """How many were solved (within so many seconds) of those that the solver was there for."""
+    asked = [row for row in rows if row["status"] not in ABSENT]
+    if not asked:
+        return None
+    return Percent(sum(row["status"] in SOLVED and (seconds is None or row["seconds"] <= seconds + LATE) for row in asked), len(asked))
+
+
+def share_plot(name: str, title: str, sets: Mapping[str, str], benchmark: type[Comparison], rows: Rows, end: float) -> Plot | None:
+    """The share solved over seconds, a panel per set; None where nothing was measured."""
+    there = [(each, heading) for each, heading in sets.items() if of(rows, set=each)]
+    if not there:
+        return None
+
+    def draw(figure: Any) -> None:
+        variants = shown(rows, benchmark.ways)
+        ways = {variant: benchmark.way(variant) for variant in variants}
+        legend: dict[str, Any] = {}
+        for axes, (each, heading) in zip(grid(figure, len(there)), there, strict=True):
+            for variant in variants:
+                own = [row for row in of(rows, set=each, variant=variant) if row["status"] not in ABSENT]
+                if own:
+                    costs = [row["seconds"] for row in own if row["status"] in SOLVED and row["seconds"] <= end + LATE]
+                    share_curve(axes, costs, len(own), end, label=ways[variant].label, color=colour(variant, variants))
+            logarithmic(axes, "seconds", EARLIEST, end)
+            axes.set_title(heading, fontsize=10)
+            axes.set_ylabel("share solved")
+            legend |= labelled(axes)
+        legend_below(figure, legend)
+
+    return Plot(name, title, draw, size_of(len(there)))
+
+
+def circumstances(about: About) -> str:
+    """How all were measured, for captions."""
+    count = about["cores"]
+    return (
+        f"{about['seconds']:g} s for each problem unless stated otherwise, {count} core{'s' if count > 1 else ''}, seed {about['seed']}; "
+        "solvers one after the other on each problem, every answer looked at by the checker."
+    )

@@ -1,0 +1,91 @@
+"""All results as one document, written from the records alone; what people say about them comes from a file of its own."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from consformer.bench.base import Benchmark
+from consformer.bench.figures import save
+from consformer.bench.record import Content, read_record
+from consformer.bench.tables import joined
+from consformer.errors import InputError, UnknownNameError
+
+HEAD = """# Results
+
+<!-- Written by `consformer bench report` from the records of `consformer bench`; what stands between a heading and its tables comes from
+the file of remarks. Do not edit. -->
+
+Every table is measured by the command that stands below it and can be measured again by it. *Published* figures were measured by others, on
+other machines, and stand in columns of their own. Shares solved come with 95 % intervals (Wilson). No problem of these sets was used for
+training or for choosing settings.
+"""
+
+
+def report(folder: Path, pictures: Path, remarks: Path | None = None) -> str:
+    """The document as Markdown; pictures are drawn into a folder that lies beside it."""
+    known = sorted(Benchmark.registry.values(), key=lambda benchmark: benchmark.place)
+    said = {} if remarks is None else read_remarks(remarks, [benchmark.name for benchmark in known])
+    parts = [HEAD]
+    for benchmark in known:
+        path = folder / f"{benchmark.name}.jsonl"
+        parts.append(f"## {benchmark.heading}\n")
+        if not path.exists():
+            parts.append(f"Not measured yet. The command: `{benchmark.command}`\n")
+            continue
+        if benchmark.name in said:
+            parts.append(said[benchmark.name].strip() + "\n")
+        parts.append(_section(benchmark, _own(benchmark, path), pictures))
+    return "\n".join(parts)
+
+
+def read_remarks(path: Path, names: Sequence[str]) -> Mapping[str, str]:
+    """A paragraph for each benchmark, by its name: a TOML file with a string for each."""
+    try:
+        found: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", source=path) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is no TOML file: {error}", source=path) from error
+    for name, words in found.items():
+        if name not in names:
+            raise UnknownNameError(f"benchmark in {path}", name, names)
+        if not isinstance(words, str):
+            raise InputError(f"the entry {name} must be a text", source=path)
+    return found
+
+
+def _own(benchmark: type[Benchmark], path: Path) -> Content:
+    content = read_record(path)
+    if content.header.get("bench_version") != benchmark.version:
+        raise InputError(f"is of another version of this benchmark; measure again with `{benchmark.command}`", source=path)
+    return content
+
+
+def _section(benchmark: type[Benchmark], content: Content, pictures: Path) -> str:
+    parts = [joined(benchmark.tables(content.header, content.rows))]
+    plots = benchmark.plots(content.header, content.rows)
+    if plots:
+        pictures.mkdir(parents=True, exist_ok=True)
+    parts += [f"![{plot.title}]({pictures.name}/{save(plot, pictures).name})\n" for plot in plots]
+    return "\n".join([*parts, told(benchmark, content)])
+
+
+def told(benchmark: type[Benchmark], content: Content) -> str:
+    """By which command, where, when and with what it was measured."""
+    sittings = content.circumstances
+    dates = sorted({str(each["date"]) for each in sittings})
+    versions: dict[str, set[str]] = {}
+    for each in sittings:
+        for package, number in each["versions"].items():
+            versions.setdefault(package, set()).add(number)
+    words = [
+        f"`{benchmark.command}`",
+        " and ".join(dict.fromkeys(str(each["machine"]) for each in sittings)),
+        f"commit {', '.join(dict.fromkeys(str(each['commit']) for each in sittings))}",
+        " to ".join(dict.fromkeys((dates[0], dates[-1]))),
+        ", ".join(f"{package} {' and '.join(sorted(numbers))}" for package, numbers in versions.items()),
+    ]
+    return "<sub>" + "; ".join(words) + ".</sub>\n"

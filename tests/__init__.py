@@ -1,0 +1,1 @@
+"""Tests, as a package of its own: some installed packages bring a module `tests`, too."""

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from consformer.bench.coloring import ColoringBench
+from consformer.bench.comparison import Comparison, Line, share_solved, shown, solved_table, trouble
+from consformer.bench.run import BenchRun
+from consformer.bench.tables import Percent
+from consformer.errors import UnknownNameError
+from consformer.evaluation import ProblemSet
+from tests.helpers import cycle
+
+CYCLES = ProblemSet("coloring-5-50", (cycle(4, 2), cycle(5, 2)), ("c4", "c5"))
+
+
+def row(status: str, seconds: float = 1.0, **entries: object) -> dict[str, object]:
+    return {"set": "a", "variant": "x", "status": status, "seconds": seconds, **entries}
+
+
+@pytest.mark.usefixtures("here")
+def test_who_cannot_prove_is_spared_what_has_no_solution(tmp_path: Path) -> None:
+    first = BenchRun(ColoringBench([CYCLES], ("cpsat",), 0.3), tmp_path)
+    assert len(list(first)) == 2
+    again = BenchRun(ColoringBench([CYCLES], ("greedy-dsatur", "cpsat"), 0.3), tmp_path)  # also after an interruption
+    assert len(list(again)) == 2
+    assert {(each["variant"], each["label"]): each["status"] for each in again.record.rows} == {
+        ("cpsat", "c4"): "solved",
+        ("cpsat", "c5"): "infeasible",
+        ("greedy-dsatur", "c4"): "solved",
+        ("greedy-dsatur", "c5"): "hopeless",
+    }
+    (table,) = again.tables
+    text = {line[0]: line for line in table.rows}
+    assert text["NetworkX greedy, DSATUR"][1] == Percent(1, 2)
+    assert text["CP-SAT, 0.3 s"][1] == Percent(1, 2)
+    assert text["CP-SAT, 0.3 s"][3:5] == ("83.08", "57.16")  # in columns of their own
+    assert text["ANYCSP"][1:3] == (None, None)
+
+
+def test_shares_count_who_was_there_in_time() -> None:
+    rows = [row("solved", 9.0), row("optimal", 11.0), row("overran"), row("hopeless")]
+    assert share_solved(rows) == Percent(2, 4)
+    assert share_solved(rows, 10.0) == Percent(1, 4)
+    assert share_solved([row("missing")]) is None
+
+
+def test_what_went_wrong_is_told() -> None:
+    rows = [row("missing", reason="not installed: pip install gcol"), row("missing", reason="not installed: pip install gcol")]
+    assert trouble(rows) == "not installed: pip install gcol"
+    assert trouble([row("declined", reason="not run: more than 9 vertices")]) == "not run: more than 9 vertices: 1"
+    table = solved_table("t", {"a": "A"}, [Line("x", "x"), Line("y", "y"), Line("p", published={"a": "1"})], rows, "")
+    assert table.rows == (("x", None, None, "not installed: pip install gcol"), ("p", None, "1", None))
+
+
+def test_names_of_ways() -> None:
+    assert ColoringBench.way("network:any").network == "any"
+    with pytest.raises(UnknownNameError, match="did you mean 'tabucol'"):
+        ColoringBench.way("tabucoll")
+    rows = [row("solved", variant=name) for name in ("cpsat", "network:any", "hybrid")]
+    assert shown(rows, ColoringBench.ways) == ["hybrid", "network:any", "cpsat"]
+
+
+def test_abstract_ones_are_not_registered() -> None:
+    assert Comparison not in Comparison.registry.values()
+    assert "coloring" in Comparison.registry
