@@ -8,7 +8,7 @@ import pytest
 from consformer.bench import BenchRun
 from consformer.bench.gumbel import RELAXATIONS, TAUS, Gumbel
 from consformer.bench.positions import PAPER, Positions, variant_name
-from consformer.bench.trainings import BOARDS, CUTS, GRAPHS, TRAINING, Problems, Trainings, Variant
+from consformer.bench.trainings import CUTS, GRAPHS, TRAINING, Problems, Trainings, Variant
 from consformer.plots import new_figure
 
 
@@ -121,7 +121,7 @@ def test_cuts_are_told_by_their_gap_to_the_best() -> None:
     assert len(figure.axes) == 1
 
 
-@pytest.mark.parametrize("test", [BOARDS, GRAPHS, CUTS], ids=lambda test: test.name)
+@pytest.mark.parametrize("test", [GRAPHS, CUTS], ids=lambda test: test.name)
 def test_sets_are_of_the_size_asked_for(test: Problems) -> None:
     assert len(test.load(2)) == 2
     assert test.count(10**5) <= 10**5

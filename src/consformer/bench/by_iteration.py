@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from consformer.bench.base import Row, Rows
-from consformer.bench.figures import share_curve
+from consformer.bench.figures import logarithmic, share_curve
 from consformer.csp import CSP
 from consformer.result import Result
 from consformer.solving import refine
@@ -39,22 +39,16 @@ def within(rows: Rows, iterations: int) -> int:
     return sum(row["solved"] and row["iterations"] <= iterations for row in rows)
 
 
-def draw_curve(axes: Axes, rows: Rows, iterations: int, *, label: str, color: Any) -> None:
+def draw_curve(axes: Axes, rows: Rows, iterations: int, *, label: str, color: str) -> None:
     """The share solved over iterations; what was solved by the random start is drawn at the first."""
-    share_curve(axes, [max(1, row["iterations"]) for row in rows if row["solved"]], len(rows), iterations, label=label, color=color)
+    share_curve(axes, [row["iterations"] for row in rows if row["solved"]], len(rows), iterations, label=label, color=color, first=1)
 
 
 def dress(axes: Axes, iterations: int, title: str) -> None:
     """Axes of such curves."""
-    from matplotlib.ticker import FuncFormatter, PercentFormatter
+    from matplotlib.ticker import PercentFormatter
 
-    axes.set_xscale("log")
-    axes.set_xlim(1, iterations)
+    logarithmic(axes, "iterations", 1, iterations)
     axes.set_ylim(0, 1.02)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{count:g}"))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.set_xlabel("iterations")
-    axes.set_ylabel("solved")
     axes.set_title(title, fontsize=10)
-    axes.grid(alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)

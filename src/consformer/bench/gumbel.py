@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from consformer.bench.base import About, Plot, Rows
 from consformer.bench.by_iteration import NEVER, draw_curve, dress
+from consformer.bench.comparison import of
+from consformer.bench.figures import grid, labelled, legend_below, quiet, size_of
 from consformer.bench.means import mean_told
 from consformer.bench.positions import SMALL
 from consformer.bench.tables import Fixed, Percent, Table
@@ -93,7 +95,7 @@ class Gumbel(Trainings):
             _table(cls.budget_told(about, own) if test is tests[0] else None, about, own, task, test)
             for task, tests in cls.tests.items()
             for test in tests
-            if (own := [row for row in rows if row["task"] == task])
+            if (own := of(rows, task=task))
         ]
 
     @classmethod
@@ -102,7 +104,7 @@ class Gumbel(Trainings):
         if not panels:
             return []
         title = f"By the relaxation in training, {about['core_minutes']:g} core-minutes each"
-        return [Plot("gumbel", title, partial(_draw, about, rows, panels), (2.2 + 3.6 * len(panels), 3.8))]
+        return [Plot("gumbel", title, partial(_draw, about, rows, panels), size_of(len(panels)))]
 
 
 def variant_name(relaxation: str, tau: float) -> str:
@@ -152,12 +154,11 @@ def gaps(rows: Rows, task: str, variant: str, test: Problems, way: str) -> list[
 
 
 def _own(rows: Rows, task: str, variant: str, test: Problems, way: str) -> list[Mapping[str, Any]]:
-    return [row for row in rows if (row["task"], row["variant"], row["set"], row.get("way")) == (task, variant, test.name, way)]
+    return of(rows, task=task, variant=variant, set=test.name, way=way)
 
 
 def _draw(about: About, rows: Rows, panels: Sequence[tuple[str, Problems]], figure: Figure) -> None:
-    for place, (task, test) in enumerate(panels):
-        axes = figure.add_subplot(1, len(panels), place + 1)
+    for axes, (task, test) in zip(grid(figure, len(panels)), panels, strict=True):
         if test is CUTS:
             _draw_gaps(axes, rows, task, test)
             continue
@@ -165,9 +166,9 @@ def _draw(about: About, rows: Rows, panels: Sequence[tuple[str, Problems]], figu
             own = _own(rows, task, variant_name(relaxation, tau), test, "greedy")
             if own:
                 draw_curve(axes, own, about["iterations"], label=f"{RELAXATIONS[relaxation]}, τ = {tau:g}", color=colour)
-        dress(axes, about["iterations"], test.title)
-        if place == 0:
-            axes.legend(fontsize=8, title="values most likely", title_fontsize=8)
+        dress(axes, about["iterations"], f"{test.title}, values most likely")
+        axes.set_ylabel("solved")
+    legend_below(figure, labelled(figure.axes[0]))
 
 
 def _draw_gaps(axes: Axes, rows: Rows, task: str, test: Problems) -> None:
@@ -179,4 +180,4 @@ def _draw_gaps(axes: Axes, rows: Rows, task: str, test: Problems) -> None:
     axes.set_xticks(range(len(COLOURS)), [f"{RELAXATIONS[relaxation]}\nτ = {tau:g}" for relaxation, tau in COLOURS], fontsize=7)
     axes.set_title(f"{test.title}\n(pale: values drawn)", fontsize=10)
     axes.set_ylabel("gap to the best of all, edges")
-    axes.spines[["top", "right"]].set_visible(False)
+    quiet(axes)

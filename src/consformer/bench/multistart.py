@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from consformer.baselines.cpsat import solve_cpsat
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
+from consformer.bench.comparison import ABSENT, SOLVED, of, trouble
+from consformer.bench.figures import labelled, legend_below, quiet
 from consformer.bench.networks import identified
 from consformer.bench.tables import Fixed, Percent, Table
+from consformer.bench.ways import Asked, cpsat_way
 from consformer.csp import CSP
 from consformer.errors import UnknownNameError
 from consformer.evaluation import ProblemSet, load_set
@@ -79,6 +81,7 @@ class Multistart(Benchmark):
                 raise UnknownNameError("set", name, list(SETS))
         self.network, self.names, self.pools, self.seed = network, sets, pools, seed
         self.count, self.seconds = (min(count, 6), min(seconds, 1.0)) if quick else (count, seconds)
+        self._asked = Asked()
         self.about = {**identified(network), "seconds": self.seconds, "seed": seed, "threads": torch.get_num_threads()}
 
     @cached_property
@@ -100,15 +103,18 @@ class Multistart(Benchmark):
         for pool in (str(self.pools[0]), CPSAT):
             self._solved(csp, pool, 1.0)
 
+    def close(self) -> None:
+        self._asked.close()
+
     def measure(self, unit: Unit) -> list[Row]:
         chosen = self._sets[str(unit.key[0])]
         return [self._solved(chosen.problems[chosen.labels.index(str(unit.key[1]))], str(unit.key[2]), self.seconds)]
 
     def _solved(self, csp: CSP, pool: str, seconds: float) -> Row:
-        began = time.perf_counter()
         if pool == CPSAT:
-            found = solve_cpsat(csp, time_limit=seconds, workers=torch.get_num_threads(), seed=self.seed)
-            return {"solved": found.values is not None, "status": found.status, "seconds": round(time.perf_counter() - began, 4)}
+            row = self._asked.row(cpsat_way(), csp, seconds, self.seed)
+            return {"solved": row["status"] in SOLVED, **row}
+        began = time.perf_counter()
         result = solve(csp, method="network", network=self.network, pool=int(pool), time_limit=seconds, seed=self.seed)
         return {
             "solved": result.solved,
@@ -120,7 +126,7 @@ class Multistart(Benchmark):
 
     @classmethod
     def tables(cls, about: About, rows: Rows) -> list[Table]:
-        return [_table(about, name, own) for name in SETS if (own := [row for row in rows if row["set"] == name])]
+        return [_table(about, name, own) for name in SETS if (own := of(rows, set=name))]
 
     @classmethod
     def plots(cls, about: About, rows: Rows) -> list[Plot]:
@@ -145,10 +151,11 @@ def _table(about: About, name: str, rows: Rows) -> Table:
     published = PAPER.get(name, {})
     lines: list[tuple[Any, ...]] = []
     for pool in [*_pools(rows), CPSAT]:
-        own = [row for row in rows if row["pool"] == pool]
+        own = of(rows, pool=pool)
         if not own:
             continue
-        solved = Percent(sum(row["solved"] for row in own), len(own))
+        counted = [row for row in own if row["status"] not in ABSENT]
+        solved = Percent(sum(row["solved"] for row in counted), len(counted)) if counted else None
         each = None if pool == CPSAT else _per_candidate(own)
         tries = (None, None) if each is None else (Fixed(each, 0), Fixed(each * int(pool), 0))
         theirs, count = published.get(pool, (None, None))
@@ -158,6 +165,8 @@ def _table(about: About, name: str, rows: Rows) -> Table:
         f"all, for {about.get('jobs', 1)} graphs at a time, and CP-SAT has as many workers. Solved in per cent of all graphs, 95 % "
         "intervals. Iterations are those of the graphs that were not solved, which had the whole time."
     )
+    if trouble(of(rows, pool=CPSAT)):
+        caption += f" CP-SAT: {trouble(of(rows, pool=CPSAT))}."
     if published:
         two = published["2"]
         caption += (
@@ -170,17 +179,17 @@ def _table(about: About, name: str, rows: Rows) -> Table:
 
 def _draw(about: About, rows: Rows, names: Sequence[str], figure: Figure) -> None:
     for place, name in enumerate(names):
-        own = [row for row in rows if row["set"] == name]
+        own = of(rows, set=name)
         top, below = (figure.add_subplot(2, len(names), place + 1 + len(names) * line) for line in (0, 1))
         pools = _pools(own)
-        groups = [[row for row in own if row["pool"] == pool] for pool in pools]
+        groups = [of(own, pool=pool) for pool in pools]
         solved = [(sum(row["solved"] for row in group), len(group)) for group in groups]
         shares = [100 * won / count for won, count in solved]
         bounds = [interval(won, count) for won, count in solved]
         places = [int(pool) for pool in pools]
         top.plot(places, shares, "o-", color="tab:blue", label="measured")
         top.fill_between(places, [100 * low for low, _ in bounds], [100 * high for _, high in bounds], color="tab:blue", alpha=0.15, lw=0)
-        rival = [row["solved"] for row in own if row["pool"] == CPSAT]
+        rival = [row["solved"] for row in of(own, pool=CPSAT) if row["status"] not in ABSENT]
         if rival:
             top.axhline(100 * sum(rival) / len(rival), color="tab:orange", lw=1.2, label="CP-SAT, measured")
         spent = [(int(pool), each) for pool, group in zip(pools, groups, strict=True) if (each := _per_candidate(group)) is not None]
@@ -200,7 +209,7 @@ def _draw(about: About, rows: Rows, names: Sequence[str], figure: Figure) -> Non
         below.set_ylabel("iterations of each candidate")
         for axes in (top, below):
             _dress(axes, places)
-        top.legend(fontsize=8)
+    legend_below(figure, labelled(figure.axes[0]))
 
 
 def _dress(axes: Any, places: Sequence[int]) -> None:
@@ -210,5 +219,4 @@ def _dress(axes: Any, places: Sequence[int]) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:,g}"))
     axes.set_xticks(places, [str(each) for each in places])
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.grid(alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
+    quiet(axes)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from consformer.bench.base import About, Plot, Rows
+from consformer.bench.comparison import of
 from consformer.bench.tables import Fixed, Percent, Table
 from consformer.bench.trained import budgeted
 from consformer.bench.trainings import (
@@ -94,7 +95,7 @@ class Positions(Trainings):
             _table(cls.budget_told(about, own) if test is tests[0] else None, about, own, task, test)
             for task, tests in cls.tests.items()
             for test in tests
-            if (own := [row for row in rows if row["task"] == task])
+            if (own := of(rows, task=task))
         ]
 
     @classmethod

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-import torch
-
-from consformer.baselines.cpsat import solve_cpsat
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
 from consformer.bench.by_iteration import NEVER, draw_curve, dress, refined, within
+from consformer.bench.comparison import ABSENT, SOLVED, of
+from consformer.bench.figures import grid, labelled, legend_below, size_of
 from consformer.bench.networks import identified
 from consformer.bench.tables import Percent, Table
+from consformer.bench.ways import Asked, cpsat_way
 from consformer.evaluation import ProblemSet, load_set
 from consformer.evaluation.summary import Share
 
@@ -51,10 +51,13 @@ class Selection(Benchmark):
 
     def __init__(self, network: str = "any", *, count: int = 200, iterations: int = 500, seed: int = 0, quick: bool = False) -> None:
         self.network, self.count, self.iterations, self.seed = network, count, iterations, seed
-        self.portion = PORTION
+        self.portion, self._asked = PORTION, Asked()
         if quick:
             self.count, self.iterations, self.portion = min(count, 20), min(iterations, 50), 20
         self.about = {**identified(network), "iterations": self.iterations, "seed": seed, "portion": self.portion}
+
+    def close(self) -> None:
+        self._asked.close()
 
     @cached_property
     def _sets(self) -> dict[str, ProblemSet]:
@@ -74,8 +77,8 @@ class Selection(Benchmark):
         first = portion * self.portion
         problems = self._sets[name].problems[first : first + self.portion]
         if p == CEILING:
-            found = [solve_cpsat(csp, time_limit=CPSAT_SECONDS, workers=torch.get_num_threads(), seed=self.seed) for csp in problems]
-            return [{"index": first + place, "solved": each.values is not None, "status": each.status} for place, each in enumerate(found)]
+            found = [self._asked.row(cpsat_way(), csp, CPSAT_SECONDS, self.seed) for csp in problems]
+            return [{"index": first + place, "solved": row["status"] in SOLVED, **row} for place, row in enumerate(found)]
         settings = {
             "p": p,
             "temperature": TEMPERATURES[name],
@@ -88,14 +91,14 @@ class Selection(Benchmark):
 
     @classmethod
     def tables(cls, about: About, rows: Rows) -> list[Table]:
-        return [cls._table(about, name, [row for row in rows if row["set"] == name]) for name in SETS if _sharing(rows, name)]
+        return [cls._table(about, name, of(rows, set=name)) for name in SETS if _sharing(rows, name)]
 
     @classmethod
     def _table(cls, about: About, name: str, rows: Rows) -> Table:
         marks = [mark for mark in MARKS if mark <= about["iterations"]]
         lines: list[tuple[Any, ...]] = []
         for p in SHARES:
-            own = [row for row in rows if row["p"] == p]
+            own = of(rows, p=p)
             if own:
                 lines.append((p, *(Percent(within(own, mark), len(own)) for mark in marks)))
         caption = (
@@ -104,7 +107,7 @@ class Selection(Benchmark):
             f"has another p; the paper does not say whether it trained one for each. The paper's figure, published: {PAPER[name]}. "
             "Problems are drawn by the paper's recipe, they are not its own."
         )
-        ceiling = [row for row in rows if row["p"] == CEILING]
+        ceiling = [row for row in of(rows, p=CEILING) if row["status"] not in ABSENT]
         if ceiling:
             share = Share(0, sum(row["solved"] for row in ceiling), len(ceiling))
             caption += f" CP-SAT finds a solution within {CPSAT_SECONDS:g} s for {share}."
@@ -120,7 +123,7 @@ class Selection(Benchmark):
                 "selection",
                 "Share solved by the share p of the variables that an iteration updates",
                 partial(_draw, about, rows),
-                (10.0, 4.2),
+                size_of(len(names)),
             )
         ]
 
@@ -131,15 +134,15 @@ def _sharing(rows: Rows, name: str) -> bool:
 
 def _draw(about: About, rows: Rows, figure: Figure) -> None:
     names = [name for name in SETS if _sharing(rows, name)]
-    for place, name in enumerate(names):
-        axes = figure.add_subplot(1, len(names), place + 1)
+    panels = grid(figure, len(names))
+    for axes, name in zip(panels, names, strict=True):
         for p, color in SHARES.items():
-            own = [row for row in rows if (row["set"], row["p"]) == (name, p)]
+            own = of(rows, set=name, p=p)
             if own:
                 draw_curve(axes, own, about["iterations"], label=f"p = {p}", color=color)
-        ceiling = [row["solved"] for row in rows if (row["set"], row["p"]) == (name, CEILING)]
+        ceiling = [row["solved"] for row in of(rows, set=name, p=CEILING) if row["status"] not in ABSENT]
         if ceiling:
             axes.axhline(sum(ceiling) / len(ceiling), color="0.4", ls="--", lw=1, label=f"CP-SAT, {CPSAT_SECONDS:g} s")
         dress(axes, about["iterations"], SETS[name])
-    handles, labels = figure.axes[-1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center", fontsize=9)
+    panels[0].set_ylabel("solved")
+    legend_below(figure, labelled(panels[-1]))

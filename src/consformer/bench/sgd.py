@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from consformer import datasets
 from consformer.baselines.sgd import RATES, descend, satisfied
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
+from consformer.bench.comparison import of
+from consformer.bench.figures import quiet
 from consformer.bench.means import half_interval, mean_told
 from consformer.bench.networks import identified
 from consformer.bench.tables import Fixed, Percent, Table
@@ -34,7 +36,7 @@ class Sgd(Benchmark):
 
     name = "sgd"
     heading = "Gradient descent without a network"
-    place = 90
+    place = 85
     command = "consformer bench sgd"
     key = ("missing", "method", "portion")
 
@@ -109,7 +111,7 @@ class Sgd(Benchmark):
 
 
 def _line(rows: Rows, missing: int, told: Any) -> tuple[Any, ...]:
-    groups = [[row for row in rows if (row["missing"], row["method"]) == (missing, method)] for method in METHODS]
+    groups = [of(rows, missing=missing, method=method) for method in METHODS]
     return (missing, *(told(group) if group else None for group in groups))
 
 
@@ -126,7 +128,7 @@ def _draw(about: About, rows: Rows, figure: Figure) -> None:
     for method, title in METHODS.items():
         points = []
         for missing in MISSING:
-            held = [row["satisfied"] for row in rows if (row["missing"], row["method"]) == (missing, method)]
+            held = [row["satisfied"] for row in of(rows, missing=missing, method=method)]
             if held:
                 points.append((missing, statistics.mean(held), half_interval(held)))
         if points:
@@ -144,6 +146,5 @@ def _draw(about: About, rows: Rows, figure: Figure) -> None:
     axes.axhline(CONSTRAINTS, color="0.8", lw=1, zorder=0)
     axes.set_xlabel("missing cells")
     axes.set_ylabel("satisfied constraints, mean")
-    axes.grid(alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
+    quiet(axes)
     axes.legend(fontsize=8, loc="lower left")

@@ -23,6 +23,7 @@ import torch
 from consformer import families
 from consformer.bench.apart import Apart
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
+from consformer.bench.figures import quiet
 from consformer.bench.networks import identified
 from consformer.bench.tables import Fixed, Table
 from consformer.csp import CSP
@@ -372,7 +373,7 @@ def _draw_scaling(rows: Rows, figure: Figure) -> None:
             axis.set_minor_formatter(NullFormatter())
         axes.set_xlabel("vertices + edges")
         axes.set_ylabel(label)
-        axes.grid(alpha=0.3)
+        quiet(axes)
         axes.legend(fontsize=8)
 
 
