@@ -10,7 +10,8 @@ from typing import Any
 import torch
 
 from consformer import checker
-from consformer.baselines import CPSAT, Answer, CpSat, Rival
+from consformer.baselines import CPSAT, Answer, Rival
+from consformer.baselines.cpsat import CpSat
 from consformer.bench.apart import Apart
 from consformer.bench.base import Row
 from consformer.constraints.base import plain_number
