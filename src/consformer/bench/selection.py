@@ -67,7 +67,7 @@ class Selection(Benchmark):
         found = []
         for name, each in COSTS.items():
             for portion in range(-(-min(self.count, len(self._sets[name].problems)) // self.portion)):
-                found += [Unit((name, p, portion), 0.5 * each * self.iterations * self.portion) for p in SHARES]
+                found += [Unit((name, p, portion), each * self.iterations * self.portion) for p in SHARES]
                 if name != "sudoku":  # all boards can be solved
                     found.append(Unit((name, CEILING, portion), 0.3 * self.portion))
         return found

@@ -96,7 +96,7 @@ class Speed(Benchmark):
 
     @classmethod
     def tables(cls, about: About, rows: Rows) -> list[Table]:
-        on = f"`{about['network']}`, {about['threads']} threads; the median of several tries, in brackets the fastest and the slowest."
+        on = f"`{about['network']}`, threads: {about['threads']}; the median of several tries, in brackets the fastest and the slowest."
         return [table for table in (_iterations(rows, on), _scaling(rows, on), _others(rows, about)) if table.rows]
 
     @classmethod
@@ -324,7 +324,7 @@ def _others(rows: Rows, about: About) -> Table:
         )
         for row in _of(rows, "cold start")
     ]
-    return Table("Training and cold start", ("what", "median", "that is"), tuple(lines), f"One process of {about['threads']} threads.")
+    return Table("Training and cold start", ("what", "median", "that is"), tuple(lines), f"One process, threads: {about['threads']}.")
 
 
 def _draw_iterations(rows: Rows, figure: Figure) -> None:
