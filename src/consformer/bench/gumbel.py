@@ -103,7 +103,7 @@ class Gumbel(Trainings):
         panels = [(task, test) for task, tests in cls.tests.items() for test in tests if any(row["set"] == test.name for row in rows)]
         if not panels:
             return []
-        title = f"By the relaxation in training, {about['core_minutes']:g} core-minutes each"
+        title = f"By the relaxation in training, {about['core_minutes']:g} core-minutes each; values most likely"
         return [Plot("gumbel", title, partial(_draw, about, rows, panels), size_of(len(panels)))]
 
 
@@ -124,7 +124,9 @@ def _table(told: str | None, about: About, rows: Rows, task: str, test: Problems
     columns = ["relaxation", "τ", *(f"values {name}" for name in DECODERS.values()), *([f"published{where}"] if published else [])]
     if told is None:
         return Table(test.title, tuple(columns), tuple(lines), AS_BEFORE)
-    counted = "Mean gap of the cut to the best that any of these networks found" if test is CUTS else "Per cent solved"
+    counted = (
+        "Mean gap to the best cut that any of these found of a random graph with 6 % of all edges," if test is CUTS else "Per cent solved"
+    )
     caption = (
         f"{counted} in {about['iterations']:,} iterations, 95 % intervals, {test.count(about['count'])} problems. {told} Squared penalty, "
         f"p = {SHARES[task]:g} and uniform selection are the paper's; networks and learning rate are those of {recipe_told(about, task)}, "
@@ -132,7 +134,7 @@ def _table(told: str | None, about: About, rows: Rows, task: str, test: Problems
         "not published how values are taken in solving, so both ways are measured; they are drawn as in training, with Gumbel noise or "
         "from the softmax at τ."
     )
-    return Table(test.title, tuple(columns), tuple(lines), caption)
+    return Table(test.title + (": mean gap in edges" if test is CUTS else ""), tuple(columns), tuple(lines), caption)
 
 
 def _solved(about: About, rows: Rows, task: str, variant: str, test: Problems, way: str) -> Percent | None:
@@ -166,7 +168,7 @@ def _draw(about: About, rows: Rows, panels: Sequence[tuple[str, Problems]], figu
             own = _own(rows, task, variant_name(relaxation, tau), test, "greedy")
             if own:
                 draw_curve(axes, own, about["iterations"], label=f"{RELAXATIONS[relaxation]}, τ = {tau:g}", color=colour)
-        dress(axes, about["iterations"], f"{test.title}, values most likely")
+        dress(axes, about["iterations"], test.title)
         axes.set_ylabel("solved")
     legend_below(figure, labelled(figure.axes[0]))
 
@@ -177,7 +179,7 @@ def _draw_gaps(axes: Axes, rows: Rows, task: str, test: Problems) -> None:
             found = gaps(rows, task, variant_name(relaxation, tau), test, way)
             if found:
                 axes.bar(at + 0.4 * side - 0.2, statistics.mean(found), 0.36, color=colour, alpha=1 if side == 0 else 0.5)
-    axes.set_xticks(range(len(COLOURS)), [f"{RELAXATIONS[relaxation]}\nτ = {tau:g}" for relaxation, tau in COLOURS], fontsize=7)
-    axes.set_title(f"{test.title}\n(pale: values drawn)", fontsize=10)
-    axes.set_ylabel("gap to the best of all, edges")
+    axes.set_xticks(range(len(COLOURS)), [f"{relaxation}\nτ = {tau:g}" for relaxation, tau in COLOURS], fontsize=8)
+    axes.set_title(f"{test.title} (pale: drawn)", fontsize=10)
+    axes.set_ylabel("gap, edges")
     quiet(axes)

@@ -61,7 +61,7 @@ HARD_BOARDS = Problems("sudoku-hard", "Sudoku, 24–30 givens", 0.003)
 GRAPHS = Problems("coloring-5-50", "colouring-5, 50 vertices", 0.0015)
 LARGER_GRAPHS = Problems("coloring-5-100", "colouring-5, 100 vertices", 0.003)
 _RANDOM_800 = {"vertices": [800, 800], "density": [0.06, 0.06], "kinds": ["er"]}  # as the first of Gset
-CUTS = Problems("maxcut-800", "MAXCUT, random graphs with 800 vertices", 0.03, ("maxcut", 20_261_232, _RANDOM_800), most=10)
+CUTS = Problems("maxcut-800", "MAXCUT, 800 vertices", 0.03, ("maxcut", 20_261_232, _RANDOM_800), most=10)
 
 
 class Trainings(Benchmark):
