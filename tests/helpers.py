@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from consformer.bench.apart import Called
 from consformer.constraints import Record, compile_records
 from consformer.csp import CSP
 from consformer.networks import MASKED, EquivariantConfig, EquivariantNetwork, Network
+
+if TYPE_CHECKING:
+    from consformer.bench.apart import Called
 
 KINDS = ("all_different", "cardinality", "not_equal")
 
@@ -156,6 +159,8 @@ class Here:
     """In the place of a process for rivals: they are asked in this one, which is quicker."""
 
     def call(self, function: Callable[..., object], *arguments: object, seconds: float) -> Called[object]:
+        from consformer.bench.apart import Called
+
         return Called("returned", function(*arguments))
 
     def close(self) -> None:

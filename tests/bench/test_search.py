@@ -15,7 +15,7 @@ CYCLES = ProblemSet("cycles", (cycle(4, 2), cycle(5, 2)), ("c4", "c5"))
 
 @pytest.mark.usefixtures("here")
 def test_rows_and_table(tmp_path: Path) -> None:
-    run = BenchRun(SearchBench([CYCLES], ("hybrid", "cpsat", "network"), 0.5, 0), tmp_path)
+    run = BenchRun(SearchBench([CYCLES], ("hybrid", "cpsat", "network"), 3.0, 0), tmp_path)
     assert len(list(run)) == len(run.units) == 6
     assert [(row["variant"], row["status"]) for row in run.record.rows if row["label"] == "c5"] == [
         ("hybrid", "infeasible"),
@@ -28,7 +28,7 @@ def test_rows_and_table(tmp_path: Path) -> None:
         ("network", Share(0, 1, 2), 0),
         ("cpsat", Share(0, 1, 2), 1),
     ]
-    assert BenchRun(SearchBench([CYCLES], ("hybrid", "cpsat"), 0.5, 0), tmp_path).waiting == []
+    assert BenchRun(SearchBench([CYCLES], ("hybrid", "cpsat"), 3.0, 0), tmp_path).waiting == []
 
 
 def test_gap_to_the_best_known() -> None:

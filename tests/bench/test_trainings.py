@@ -17,7 +17,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONSFORMER_CACHE", str(tmp_path))
 
 
-class Few(Positions):
+class Few(Positions, registered=False):
     """Two of the variants, so that a test takes seconds."""
 
     @classmethod

@@ -89,7 +89,7 @@ def solve_cpsat(
 def _teller(cp_model: Any, csp: CSP, stated: CpStatement, start: float, on_solution: Callable[[float, float], object]) -> Any:
     """What CP-SAT calls on every solution."""
 
-    class Teller(cp_model.CpSolverSolutionCallback):  # type: ignore[misc, name-defined]
+    class Teller(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]
         def on_solution_callback(self) -> None:
             cost = stated.cost_of(self.objective_value) if stated.optimising else 0.0
             on_solution(time.perf_counter() - start, csp.offset - cost if csp.maximise else csp.offset + cost)
@@ -113,7 +113,7 @@ class CpSat(Rival):
 
     def solve(self, csp: CSP, seconds: float, seed: int) -> Answer:
         way: list[tuple[float, float]] = []
-        parameters = {"use_ls_only": self.local_only, "filter_subsolvers": self.only}
+        parameters: dict[str, bool | Sequence[str]] = {"use_ls_only": self.local_only, "filter_subsolvers": self.only}
         found = solve_cpsat(
             csp,
             time_limit=seconds,

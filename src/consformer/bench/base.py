@@ -58,9 +58,9 @@ class Benchmark(ABC):
     """What all rows have in common (time limit, seed, ...): records about something else are refused. What may differ between two
     commands that fill one record (which sets, which solvers, how many problems) belongs into the key instead."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, registered: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "name" in cls.__dict__:
+        if registered:
             Benchmark.registry[cls.name] = cls
 
     @abstractmethod

@@ -26,7 +26,7 @@ ABSENT = ("missing", "declined")  # it was not there for the problem
 HOPELESS = "hopeless"  # not asked: it was proved that there is no solution
 
 
-class Comparison(Benchmark):
+class Comparison(Benchmark, registered=False):
     """A row per problem and way to solve it; ways take turns on each problem, so that noise meets all of them."""
 
     key = ("set", "label", "variant")

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 EARLIEST = 1e-3  # seconds: what was there before is drawn there
 OURS = {"hybrid": "#c1121f", "network": "#e07a1f", "local": "#b08900"}  # warm: ours; cold: everybody else
 THEIRS = ("#1d3557", "#2a9d8f", "#457b9d", "#7b5ea7", "#6c757d", "#8ab17d", "#a8dadc")
-NETWORKS = ("#e07a1f", "#f2b134", "#a44a3f", "#d98c8c")  # several of ours
+BAND = 0.13  # how dense the colour of a band is
+NETWORKS = ("#e07a1f", "#8f2d56", "#b08900", "#d98c8c")  # several of ours
 
 
 def colour(variant: str, variants: Sequence[str]) -> str:
@@ -49,10 +50,10 @@ def share_curve(axes: Axes, costs: Sequence[float], count: int, end: float, *, l
     found = sorted(max(cost, first) for cost in costs)
     xs = [first, *found, max([end, *found])]
     steps = [*range(len(found) + 1), len(found)]
-    bounds = [interval(solved, count) for solved in steps]
+    low, high = zip(*(interval(solved, count) for solved in steps), strict=True)
     axes.step(xs, [solved / max(count, 1) for solved in steps], where="post", color=color, label=label, linewidth=1.6)
-    axes.fill_between(xs, [low for low, _ in bounds], [high for _, high in bounds], step="post", alpha=0.13, color=color, linewidth=0)
-    top = max(bounds[-1][1] * 1.05, *([] if axes.get_autoscaley_on() else [axes.get_ylim()[1]]), 0.05)
+    axes.fill_between(xs, low, high, step="post", alpha=BAND, color=color, linewidth=0)
+    top = max(high[-1] * 1.05, *([] if axes.get_autoscaley_on() else [axes.get_ylim()[1]]), 0.05)
     axes.set_ylim(0, min(top, 1.02))
 
 
@@ -62,7 +63,7 @@ def logarithmic(axes: Any, label: str, low: float, high: float) -> None:
 
     axes.set_xscale("log")
     axes.set_xlim(low, high)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel(label)
     quiet(axes)

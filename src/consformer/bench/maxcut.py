@@ -12,7 +12,7 @@ from typing import Any
 from consformer.baselines import CPSAT, CUTTING
 from consformer.bench.base import About, Plot, Rows
 from consformer.bench.comparison import Comparison, circumstances, gap_percent, of, shown, trouble
-from consformer.bench.figures import colour, labelled, legend_below, logarithmic
+from consformer.bench.figures import BAND, colour, grid, labelled, legend_below, logarithmic, size_of
 from consformer.bench.tables import Cell, Fixed, Table
 from consformer.bench.ways import HYBRID, LOCAL, NETWORK, Way
 from consformer.evaluation.summary import SIZES
@@ -31,7 +31,9 @@ PUBLISHED = {
     "the paper's network": ("0.31", "0.34", "0.43", "1.27"),
 }
 SMALLEST = 0.005  # per cent: the bottom of the picture, where gaps of 0 are drawn
+EARLIEST = 1e-3  # of the time limit: where pictures begin
 DRAWN = 120  # points in time at which gaps are drawn
+LARGE = 2000  # vertices: graphs from here on have a panel of their own
 
 
 class MaxcutBench(Comparison):
@@ -60,11 +62,19 @@ class MaxcutBench(Comparison):
 
     @classmethod
     def plots(cls, about: About, rows: Rows) -> list[Plot]:
+        """Panels apart by size and by sign: solvers that decline large graphs are not compared by small ones with others on all."""
         own = [row for row in rows if row["objective"] is not None and row.get("best")]
-        if not own:
+        panels = {
+            f"{'both signs' if signed else 'unit weights'}, {size}": chosen
+            for signed in (False, True)
+            for size, low, high in (("up to 1,000 vertices", 0, LARGE), ("2,000 vertices and more", LARGE, 10**9))
+            if (chosen := [row for row in of(own, signed=signed) if low <= row["variables"] < high])
+        }
+        if not panels:
             return []
-        title = "MAXCUT on Gset: gap to the best known cut over time"
-        return [Plot("maxcut", title, lambda figure: _draw(figure, about, own), (8.5, 4.8))]
+        title = "MAXCUT on Gset: mean gap to the best known cut over time (bands: the middle half of the graphs)"
+        width, height = size_of(len(panels))
+        return [Plot("maxcut", title, lambda figure: _draw(figure, about, panels), (max(width, 8.5), height + 0.8))]
 
 
 def _table(about: About, rows: Rows, signed: bool) -> Table:
@@ -93,31 +103,40 @@ def gap_at(row: Mapping[str, Any], seconds: float) -> float | None:
     place = bisect.bisect_right([when for when, _ in way], seconds)
     if place == 0:
         return None
-    best = row["best"]
-    return 100 * abs(best - max(found for _, found in way[:place])) / abs(best)
+    best = float(row["best"])
+    return 100 * abs(best - max(float(found) for _, found in way[:place])) / abs(best)
 
 
-def _draw(figure: Any, about: About, rows: Rows) -> None:
-    axes = figure.add_subplot()
-    end = about["seconds"]
-    variants = shown(rows, MaxcutBench.ways)
-    times = [end * 10 ** (-3 * (1 - point / DRAWN)) for point in range(DRAWN + 1)]
-    for variant in variants:
-        own, color, label = of(rows, variant=variant), colour(variant, variants), MaxcutBench.way(variant).label
-        curve = [(seconds, spread) for seconds in times if (spread := _spread(own, seconds)) is not None]
-        if any(row.get("way") for row in own) and curve:
-            low, middle, high = ([max(spread[place], SMALLEST) for _, spread in curve] for place in range(3))
-            xs = [seconds for seconds, _ in curve]
-            axes.plot(xs, middle, color=color, label=label, linewidth=1.7)
-            axes.fill_between(xs, low, high, color=color, alpha=0.1, linewidth=0)
-        elif (ended := _spread(own, math.inf)) is not None:  # it tells only what it ended with, or was never early enough
-            when = statistics.median(row["seconds"] for row in own)
-            axes.plot([min(max(when, times[0]), end)], [max(ended[1], SMALLEST)], "D", color=color, label=label, markersize=7)
-    logarithmic(axes, "seconds", times[0], end * 1.05)
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.set_ylabel("mean gap, % (band: middle half of the graphs)")
-    legend_below(figure, labelled(axes))
+def _draw(figure: Any, about: About, panels: Mapping[str, Rows]) -> None:
+    variants = shown([row for rows in panels.values() for row in rows], MaxcutBench.ways)
+    legend: dict[str, Any] = {}
+    for axes, (heading, rows) in zip(grid(figure, len(panels)), panels.items(), strict=True):
+        for variant in variants:
+            own = of(rows, variant=variant)
+            if own:
+                _draw_way(axes, own, about["seconds"], label=MaxcutBench.way(variant).label, color=colour(variant, variants))
+        logarithmic(axes, "seconds", about["seconds"] * EARLIEST, about["seconds"])
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.set_ylabel("gap, %")
+        axes.set_title(heading, fontsize=10)
+        legend |= labelled(axes)
+    legend_below(figure, legend)
+
+
+def _draw_way(axes: Any, rows: Rows, end: float, *, label: str, color: str) -> None:
+    """A curve with its band; a single point for who tells only what it ended with."""
+    times = [end * EARLIEST ** (1 - point / DRAWN) for point in range(DRAWN + 1)]
+    curve = [(seconds, spread) for seconds in times if (spread := _spread(rows, seconds)) is not None]
+    if any(row.get("way") for row in rows) and curve:
+        low, middle, high = ([max(spread[place], SMALLEST) for _, spread in curve] for place in range(3))
+        xs = [seconds for seconds, _ in curve]
+        axes.plot(xs, middle, color=color, label=label, linewidth=1.7)
+        axes.fill_between(xs, low, high, color=color, alpha=BAND, linewidth=0)
+    elif (ended := _spread(rows, math.inf)) is not None:
+        when = statistics.median(row["seconds"] for row in rows)
+        place = min(max(when, times[0]), end)
+        axes.plot([place], [max(ended[1], SMALLEST)], "D", color=color, label=label, markersize=6, clip_on=False, zorder=3)
 
 
 def _spread(rows: Rows, seconds: float) -> tuple[float, float, float] | None:

@@ -19,8 +19,8 @@ HEAD = """# Results
 the file of remarks. Do not edit. -->
 
 Every table is measured by the command that stands below it and can be measured again by it. *Published* figures were measured by others, on
-other machines, and stand in columns of their own. Shares solved come with 95 % intervals (Wilson). No problem of these sets was used for
-training or for choosing settings.
+other machines, and stand in columns or tables of their own. Shares solved come with 95 % intervals (Wilson). Generated sets are drawn
+from seeds that nothing else uses, neither training nor the choice of settings.
 """
 
 

@@ -9,7 +9,7 @@ import torch
 
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
 from consformer.bench.comparison import SOLVED, of, share_solved, side_by_side, trouble
-from consformer.bench.figures import colour, labelled, legend_below, logarithmic, quiet, share_curve
+from consformer.bench.figures import BAND, colour, labelled, legend_below, logarithmic, quiet, share_curve
 from consformer.bench.tables import Cell, Percent, Table
 from consformer.bench.ways import CPSAT_WAY, HYBRID, Asked, network_way
 from consformer.evaluation.sets import ProblemSet
@@ -30,6 +30,7 @@ PUBLISHED: dict[str, tuple[str, str]] = {
     "the paper's network, 10k iterations": ("100", "77.74"),
     "the paper's network, 10k iterations, softmax": ("100", "85.67"),
 }
+PAPER = {2000: "the paper's network, 2k iterations", 10_000: "the paper's network, 10k iterations"}
 
 
 class SudokuBench(Benchmark):
@@ -177,7 +178,9 @@ def _draw(figure: Any, about: About, rows: Rows) -> None:
             own = of(rows, set=name, variant=variant)
             costs = [row["iterations"] for row in own if row["status"] in SOLVED]
             share_curve(axes, costs, len(own), about["iterations"], label=title_of(variant), color=colour(variant, variants), first=1)
-        logarithmic(axes, "iterations", 1, about["iterations"])
+        if name == "rrn":
+            _draw_published(axes, about["iterations"])
+        logarithmic(axes, "iterations", 1, about["iterations"] * 1.1)
         axes.set_title(SETS[name], fontsize=10)
         axes.set_ylim(0, 1.02)
     panels[0].set_ylabel("share solved")
@@ -187,13 +190,19 @@ def _draw(figure: Any, about: About, rows: Rows) -> None:
     panels[-1].set_xlabel("givens")
     panels[-1].set_ylim(0, 1.02)
     quiet(panels[-1])
-    legend_below(figure, labelled(panels[0]))
+    legend_below(figure, labelled(panels[0]) | labelled(panels[len(there) - 1]))
 
 
 def _draw_givens(axes: Any, rows: Rows, color: str) -> None:
     numbers = sorted({row["givens"] for row in rows})
     shares = [share for number in numbers if (share := share_solved(of(rows, givens=number))) is not None]
-    heights = [share.solved / share.count for share in shares]
-    below = [height - share.bounds[0] for height, share in zip(heights, shares, strict=True)]
-    above = [share.bounds[1] - height for height, share in zip(heights, shares, strict=True)]
-    axes.errorbar(numbers, heights, yerr=[below, above], fmt="o-", markersize=3, linewidth=1, elinewidth=0.7, color=color)
+    axes.plot(numbers, [share.solved / share.count for share in shares], "o-", markersize=3, linewidth=1.4, color=color)
+    axes.fill_between(numbers, *zip(*(share.bounds for share in shares), strict=True), alpha=BAND, color=color, linewidth=0)
+
+
+def _draw_published(axes: Any, most: int) -> None:
+    """What the paper's network reached on boards with 17 to 34 givens."""
+    points = [(iterations, float(PUBLISHED[title][1]) / 100) for iterations, title in PAPER.items() if iterations <= most]
+    if points:
+        label = "published: the paper's network"
+        axes.plot(*zip(*points, strict=True), "D", color="black", markerfacecolor="none", label=label, clip_on=False)

@@ -64,7 +64,7 @@ _RANDOM_800 = {"vertices": [800, 800], "density": [0.06, 0.06], "kinds": ["er"]}
 CUTS = Problems("maxcut-800", "MAXCUT, 800 vertices", 0.03, ("maxcut", 20_261_232, _RANDOM_800), most=10)
 
 
-class Trainings(Benchmark):
+class Trainings(Benchmark, registered=False):
     """Units are variants: trained (or taken from the cache), then measured on the sets of their task."""
 
     key = ("task", "variant")

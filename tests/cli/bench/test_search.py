@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.running import Cli
 
 
+@pytest.mark.usefixtures("here")
 def test_a_quick_look(cli: Cli, tmp_path: Path) -> None:
     command = ["bench", "search", "coloring-5-50", "--quick", "--variant", "hybrid", "--variant", "cpsat", "-o", tmp_path]
     ran = cli(*command, "--json")

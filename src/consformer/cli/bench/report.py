@@ -14,7 +14,9 @@ from consformer.cli.files import check_writable, write_text
 
 @bench.command()
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the records are: what --output was for the other commands.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Where the records are: what --output was for the other commands.")
+    ] = Path("benchmarks/results/bench"),
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Markdown file to write; pictures go to a folder of its name beside it.")
     ] = Path("results.md"),
@@ -25,7 +27,7 @@ def report(
     """Write all tables and pictures to a document, from the records alone. What was not measured yet is named with its command.
 
     [bold]Example[/]
-      consformer bench report benchmarks/results/bench -o docs/results.md --remarks benchmarks/remarks.toml
+      consformer bench report -o docs/results.md --remarks benchmarks/remarks.toml
     """
     from consformer.bench.report import report as write
     from consformer.errors import InputError

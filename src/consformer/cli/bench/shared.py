@@ -128,7 +128,7 @@ def show_table(table: Table) -> None:
     for place, name in enumerate(table.columns):
         numbers = place > 0 and all(text[place][:1].isdigit() or text[place] == NOTHING for text in texts)
         head = Text(name.replace(": ", ":\n").replace(", ", ",\n"))
-        grid.add_column(head, justify="right" if numbers else "left", no_wrap=numbers, overflow="fold")
+        grid.add_column(head, justify="right" if numbers else "left", overflow="fold")
     for text in texts:
         grid.add_row(*map(Text, text))
     out.print(grid)
