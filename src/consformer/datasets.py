@@ -40,9 +40,9 @@ def load(family: str, count: int, seed: int, params: Params | Mapping[str, Any] 
     return problems
 
 
-def cache_dir() -> Path:
-    """Where data sets are kept: the user's cache directory, or what the environment variable CONSFORMER_CACHE says."""
-    return Path(os.environ.get("CONSFORMER_CACHE") or platformdirs.user_cache_dir("consformer")) / "datasets"
+def cache_dir(kind: str = "datasets") -> Path:
+    """Where data sets, or what else can be made again, are kept: in the user's cache directory, or where CONSFORMER_CACHE says."""
+    return Path(os.environ.get("CONSFORMER_CACHE") or platformdirs.user_cache_dir("consformer")) / kind
 
 
 def _read(path: Path, family: families.Family[Any], key: str, count: int) -> list[CSP] | None:

@@ -78,7 +78,10 @@ def quiet(axes: Any) -> None:
 def grid(figure: Any, panels: int) -> list[Any]:
     """Axes for so many panels: up to three side by side, four as two and two."""
     columns = _columns(panels)
-    return list(figure.subplots(-(-panels // columns), columns, squeeze=False).flat)[:panels]
+    axes = list(figure.subplots(-(-panels // columns), columns, squeeze=False).flat)
+    for spare in axes[panels:]:
+        spare.remove()
+    return axes[:panels]
 
 
 def size_of(panels: int) -> tuple[float, float]:

@@ -7,8 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
+
 from consformer import checker
 from consformer.baselines import CPSAT, Answer, Rival
+from consformer.baselines.cpsat import CpSat
 from consformer.bench.apart import Apart
 from consformer.bench.base import Row
 from consformer.constraints.base import plain_number
@@ -46,6 +49,11 @@ NETWORK = Way("network", "ours: network alone", method="network")
 LOCAL = Way("local", "ours: local search alone", method="local")
 CPSAT_WAY = Way("cpsat", rival=CPSAT, proves=True)
 WITHOUT = tuple(Way(f"without-{part}", without=(part,)) for part in PARTS)
+
+
+def cpsat_way() -> Way:
+    """CP-SAT with as many workers as this process has threads."""
+    return Way("cpsat", rival=CpSat(workers=torch.get_num_threads()), proves=True)
 
 
 def network_way(network: str) -> Way:
