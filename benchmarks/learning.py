@@ -101,6 +101,7 @@ def draw(curves: dict[str, Curve], family: str | None, path: Path) -> None:
                 axes.plot([minutes for minutes, _ in points], shares, marker="o", markersize=3, label=f"{name}: {problems}")
     axes.set_xlabel("core-minutes of training")
     axes.set_ylabel("% of the validation set")
+    axes.set_xlim(left=0)
     axes.set_ylim(0, 101)
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
