@@ -10,6 +10,7 @@ from consformer.bench.nurse import NurseBench
 from consformer.bench.record import read_record
 from consformer.bench.report import report
 from consformer.bench.run import BenchRun
+from consformer.bench.search import SearchBench
 from consformer.errors import ConsformerError, InputError
 from consformer.evaluation import load_set
 
@@ -38,6 +39,18 @@ def test_sections_from_records_alone(records: Path, tmp_path: Path) -> None:
     assert header["machine"] in text
     assert f"ortools {header['versions']['ortools']}" in text
     assert report(records, tmp_path / "results", remarks) == text
+
+
+def test_records_below_the_folder(tmp_path: Path) -> None:
+    """Two time limits, two records, one section."""
+    for seconds in (1.0, 2.0):
+        run = BenchRun(SearchBench([load_set("nurse-10", count=2)], ("hybrid",), seconds), tmp_path / f"records/{seconds:g}s")
+        assert len(list(run)) == 2
+    text = report(tmp_path / "records", tmp_path / "results")
+    assert text.count(SearchBench.heading) == 1
+    for seconds in (1, 2):
+        assert f"**nurse-10, {seconds} s each**" in text
+        assert f"`consformer bench search nurse-10 --count 2 --time-limit {seconds} --variant hybrid`" in text
 
 
 def test_bad_input(records: Path, tmp_path: Path) -> None:

@@ -89,3 +89,8 @@ class Benchmark(ABC):
     def plots(cls, about: About, rows: Rows) -> list[Plot]:
         """Pictures of the rows."""
         return []
+
+    @classmethod
+    def asked(cls, about: About, rows: Rows) -> str:
+        """The command that measures these rows."""
+        return cls.command

@@ -25,19 +25,21 @@ from seeds that nothing else uses, neither training nor the choice of settings.
 
 
 def report(folder: Path, pictures: Path, remarks: Path | None = None) -> str:
-    """The document as Markdown; pictures are drawn into a folder that lies beside it."""
+    """The document as Markdown, from the records in a folder and below it: a benchmark may have several, with other limits, say. Pictures
+    are drawn into a folder that lies beside the document.
+    """
     known = sorted(Benchmark.registry.values(), key=lambda benchmark: benchmark.place)
     said = {} if remarks is None else read_remarks(remarks, [benchmark.name for benchmark in known])
     parts = [HEAD]
     for benchmark in known:
-        path = folder / f"{benchmark.name}.jsonl"
+        paths = sorted(folder.rglob(f"{benchmark.name}.jsonl"))
         parts.append(f"## {benchmark.heading}\n")
-        if not path.exists():
+        if not paths:
             parts.append(f"Not measured yet. The command: `{benchmark.command}`\n")
             continue
         if benchmark.name in said:
             parts.append(said[benchmark.name].strip() + "\n")
-        parts.append(_section(benchmark, _own(benchmark, path), pictures))
+        parts += [_section(benchmark, _own(benchmark, path), pictures, path.parent.relative_to(folder)) for path in paths]
     return "\n".join(parts)
 
 
@@ -64,12 +66,14 @@ def _own(benchmark: type[Benchmark], path: Path) -> Content:
     return content
 
 
-def _section(benchmark: type[Benchmark], content: Content, pictures: Path) -> str:
+def _section(benchmark: type[Benchmark], content: Content, pictures: Path, place: Path) -> str:
+    """`place`: where the record lies below the folder of records, and its pictures below theirs."""
     parts = [joined(benchmark.tables(content.header, content.rows))]
     plots = benchmark.plots(content.header, content.rows)
     if plots:
-        pictures.mkdir(parents=True, exist_ok=True)
-    parts += [f"![{plot.title}]({pictures.name}/{save(plot, pictures).name})\n" for plot in plots]
+        (pictures / place).mkdir(parents=True, exist_ok=True)
+    drawn = [(plot.title, save(plot, pictures / place).relative_to(pictures.parent)) for plot in plots]
+    parts += [f"![{title}]({path.as_posix()})\n" for title, path in drawn]
     return "\n".join([*parts, told(benchmark, content)])
 
 
@@ -82,7 +86,7 @@ def told(benchmark: type[Benchmark], content: Content) -> str:
         for package, number in each["versions"].items():
             versions.setdefault(package, set()).add(number)
     words = [
-        f"`{benchmark.command}`",
+        f"`{benchmark.asked(content.header, content.rows)}`",
         " and ".join(dict.fromkeys(str(each["machine"]) for each in sittings)),
         f"commit {', '.join(dict.fromkeys(str(each['commit']) for each in sittings))}",
         " to ".join(dict.fromkeys((dates[0], dates[-1]))),

@@ -36,6 +36,15 @@ class SearchBench(Comparison):
             tables.append(Table(f"{name}, {about['seconds']:g} s each", columns, tuple(lines)))
         return tables
 
+    @classmethod
+    def asked(cls, about: About, rows: Rows) -> str:
+        """With its sets, time limit, variants, and the most problems that were taken of a set."""
+        sets, variants = (list(dict.fromkeys(row[name] for row in rows)) for name in ("set", "variant"))
+        count = max((len({row["label"] for row in of(rows, set=name)}) for name in sets), default=0)
+        chosen = [f"--variant {name}" for name in variants] if set(variants) != set(cls.usual) else []
+        limit = f"--time-limit {about['seconds']:g}"
+        return " ".join(["consformer bench search", *sets, f"--count {count}", limit, *chosen])
+
 
 def line(way: Way, rows: Rows, seconds: float) -> tuple[Cell, ...]:
     """A line of the table."""

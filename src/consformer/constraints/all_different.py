@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -45,6 +46,10 @@ class AllDifferent(Constraint):
         return self._offered(domain).sum(-1) == self.sizes  # m = n: every value is needed exactly once
 
     def differences(self) -> Tensor | None:
+        return self._differences
+
+    @cached_property
+    def _differences(self) -> Tensor:
         if not bool(self.soft.any()):
             return self.pairs()
         return type(self).from_records([record for record in self.records() if not record.get("soft")]).pairs()
@@ -67,21 +72,32 @@ class AllDifferent(Constraint):
         return by_candidate(segment_sum(others, self.members, probs.shape[1]), probs.shape[0])
 
     def narrow(self, domain: NDArray[np.bool_], fresh: NDArray[np.bool_], over: OutOfTime) -> Dead | None:
-        group, sizes = self.group.numpy(), self.sizes.numpy()
-        near = np.zeros(len(self), dtype=bool)
-        near[group[fresh[self.members.numpy()]]] = True
-        near &= ~self.soft.numpy()
-        if int(sizes[near].sum()) * domain.shape[1] > WIDE:
-            return None
-        if dead := self._narrow_decided(domain, near):
-            return dead
+        sizes = self.sizes.numpy()
+        near = undecided = np.zeros(len(self), dtype=bool)
+        while fresh.any():  # decided variables are cheap to look at, and often all there is to do: to their end first
+            near = near | self._hard_near(fresh)
+            if int(sizes[near].sum()) * domain.shape[1] > WIDE:
+                return None
+            left = np.count_nonzero(domain, axis=1)
+            if dead := self._narrow_decided(domain, near):
+                return dead
+            fresh, undecided = np.count_nonzero(domain, axis=1) != left, self._hard_near(left > 1)
+            if over():
+                return None
         ends = np.cumsum(sizes)
-        for index in np.flatnonzero(near & (sizes * domain.shape[1] <= COSTLY_SCOPE)).tolist():
+        for index in np.flatnonzero(near & undecided & (sizes * domain.shape[1] <= COSTLY_SCOPE)).tolist():
             if over():
                 break
             if dead := _narrow_scope(domain, self.members.numpy()[ends[index] - sizes[index] : ends[index]], index):
                 return dead
         return None
+
+    def _hard_near(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """[G] the hard constraints that one of these variables [n] takes part in."""
+        near = np.zeros(len(self), dtype=bool)
+        near[self.group.numpy()[chosen[self.members.numpy()]]] = True
+        near[self.soft.numpy()] = False
+        return near
 
     def _narrow_decided(self, domain: NDArray[np.bool_], near: NDArray[np.bool_]) -> Dead | None:
         """The only value of a variable is none for the others of its scopes; all scopes at once."""

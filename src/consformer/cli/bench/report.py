@@ -15,7 +15,7 @@ from consformer.cli.files import check_writable, write_text
 @bench.command()
 def report(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Where the records are: what --output was for the other commands.")
+        Path, typer.Argument(metavar="FOLDER", help="Where the records are, or folders of them: what --output was for the other commands.")
     ] = Path("benchmarks/results/bench"),
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Markdown file to write; pictures go to a folder of its name beside it.")
