@@ -13,10 +13,9 @@ from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
 from consformer.bench.figures import EARLIEST, colour, grid, labelled, legend_below, logarithmic, share_curve, size_of
 from consformer.bench.tables import Percent, Table
 from consformer.bench.ways import Asked, Way, network_way
-from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.errors import UnknownNameError
-from consformer.evaluation.sets import ProblemSet
+from consformer.evaluation.sets import ProblemSet, signed
 from consformer.machine import cores
 
 SOLVED = ("solved", "optimal")
@@ -80,11 +79,6 @@ class Comparison(Benchmark, registered=False):
         if self.spares and not way.proves and (name, label) in self._hopeless:
             return {"status": HOPELESS, "violations": None, "objective": None, "seconds": 0.0}
         return self._asked.row(way, csp, self.seconds, self.seed)
-
-
-def signed(csp: CSP) -> bool:
-    """Whether some weights are negative."""
-    return any(isinstance(kind, NotEqual) and bool(kind.equal.any()) for kind in csp.constraints)
 
 
 def of(rows: Rows, **entries: Any) -> list[Mapping[str, Any]]:

@@ -18,10 +18,9 @@ from typing import Any
 import torch
 
 from consformer.baselines.cpsat import solve_cpsat
-from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.errors import ConsformerError, InputError
-from consformer.evaluation.sets import ProblemSet
+from consformer.evaluation.sets import ProblemSet, signed
 from consformer.machine import commit, machine
 from consformer.memory import keep_freed_memory
 from consformer.networks import Network
@@ -181,7 +180,7 @@ class Evaluation:
             index=index,
             label=self.problems.labels[index],
             variables=csp.n,
-            signed=any(isinstance(kind, NotEqual) and bool(kind.equal.any()) for kind in csp.constraints),
+            signed=signed(csp),
             best=best[index] if best else None,
             cpsat=self.rivals.get(index),
             **asdict(outcome),

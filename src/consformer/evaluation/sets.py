@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from consformer import datasets, formats
+from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.errors import ConsformerError, InputError, UnknownNameError
 
@@ -95,6 +96,11 @@ def load_set(
     known = {} if best_known is None else read_best_known(best_known, where)
     found = _read(path, files or "*", known, options, only_known=where is not None)
     return found if count is None else found.sample(count, seed=0)
+
+
+def signed(csp: CSP) -> bool:
+    """Whether some weights are negative."""
+    return any(isinstance(kind, NotEqual) and bool(kind.equal.any()) for kind in csp.constraints)
 
 
 def read_best_known(path: Path, where: str | None = None) -> dict[str, float]:

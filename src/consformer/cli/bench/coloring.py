@@ -8,19 +8,14 @@ import typer
 
 from consformer.cli.bench.shared import (
     CountOption,
-    JsonOption,
-    MarkdownOption,
     NetworkOption,
-    OutputOption,
-    PlotOption,
     QuickOption,
-    QuietOption,
     SeedOption,
     Shown,
     TimeLimitOption,
     VariantOption,
-    bench,
     chosen_sets,
+    command,
     run,
     variants_of,
 )
@@ -29,7 +24,7 @@ if TYPE_CHECKING:
     from consformer.bench import Benchmark
 
 
-@bench.command()
+@command
 def coloring(
     sets: Annotated[
         list[str] | None,
@@ -41,11 +36,8 @@ def coloring(
     time_limit: TimeLimitOption = 10.0,
     quick: QuickOption = False,
     seed: SeedOption = 0,
-    output: OutputOption = None,
-    plot: PlotOption = None,
-    as_json: JsonOption = False,
-    as_markdown: MarkdownOption = False,
-    quiet: QuietOption = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Graph colouring: the paper's tables, with greedy colouring, CP-SAT in several ways and TabuCol beside the hybrid and the network.
 
@@ -69,4 +61,4 @@ def coloring(
         found = chosen_sets(sets or known, 2 if quick else count)
         return ColoringBench(found, variants_of(ColoringBench, variants, networks), 1.0 if quick else time_limit, seed)
 
-    run(make, Shown(output, plot, as_json, as_markdown, quiet), quick=quick)
+    run(make, shown, quick=quick)

@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from consformer.cli.bench.shared import (
-    JsonOption,
-    MarkdownOption,
     NetworkOption,
-    OutputOption,
-    PlotOption,
     QuickOption,
-    QuietOption,
     SeedOption,
     Shown,
     TimeLimitOption,
     VariantOption,
-    bench,
+    command,
     run,
     variants_of,
 )
@@ -28,7 +23,7 @@ if TYPE_CHECKING:
     from consformer.bench import Benchmark
 
 
-@bench.command()
+@command
 def maxcut(
     graphs: Annotated[Path | None, typer.Option(help="Folder with the graphs of Gset. Default: gset/graphs in $CONSFORMER_DATA.")] = None,
     best_known: Annotated[
@@ -45,11 +40,8 @@ def maxcut(
     time_limit: TimeLimitOption = 180.0,
     quick: QuickOption = False,
     seed: SeedOption = 0,
-    output: OutputOption = None,
-    plot: PlotOption = None,
-    as_json: JsonOption = False,
-    as_markdown: MarkdownOption = False,
-    quiet: QuietOption = False,
+    *,
+    shown: Shown,
 ) -> None:
     """MAXCUT on Gset: gap to the best known cut, by size of the graph and over time.
 
@@ -73,4 +65,4 @@ def maxcut(
         problems = problems.sample(3 if quick else count or len(problems.problems), seed=0)
         return MaxcutBench([problems], variants_of(MaxcutBench, variants, networks), 5.0 if quick else time_limit, seed)
 
-    run(make, Shown(output, plot, as_json, as_markdown, quiet), quick=quick)
+    run(make, shown, quick=quick)

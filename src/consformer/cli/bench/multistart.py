@@ -8,20 +8,15 @@ import typer
 
 from consformer.cli.bench.shared import (
     JobsOption,
-    JsonOption,
-    MarkdownOption,
-    OutputOption,
-    PlotOption,
     QuickOption,
-    QuietOption,
     SeedOption,
     Shown,
-    bench,
+    command,
     run,
 )
 
 
-@bench.command()
+@command
 def multistart(
     sets: Annotated[
         list[str] | None,
@@ -37,11 +32,8 @@ def multistart(
     seed: SeedOption = 0,
     quick: QuickOption = False,
     jobs: JobsOption = 1,
-    output: OutputOption = None,
-    plot: PlotOption = None,
-    as_json: JsonOption = False,
-    as_markdown: MarkdownOption = False,
-    quiet: QuietOption = False,
+    *,
+    shown: Shown,
 ) -> None:
     """The paper's table on multi-start: pools of candidates refined together, all pools with the same time.
 
@@ -57,7 +49,7 @@ def multistart(
 
     run(
         lambda: Multistart(network, sets=sets or USUAL, pools=pools or POOLS, count=count, seconds=time_limit, seed=seed, quick=quick),
-        Shown(output, plot, as_json, as_markdown, quiet),
+        shown,
         quick=quick,
         jobs=jobs,
     )

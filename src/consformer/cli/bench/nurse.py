@@ -8,19 +8,14 @@ import typer
 
 from consformer.cli.bench.shared import (
     CountOption,
-    JsonOption,
-    MarkdownOption,
     NetworkOption,
-    OutputOption,
-    PlotOption,
     QuickOption,
-    QuietOption,
     SeedOption,
     Shown,
     TimeLimitOption,
     VariantOption,
-    bench,
     chosen_sets,
+    command,
     run,
     variants_of,
 )
@@ -29,7 +24,7 @@ if TYPE_CHECKING:
     from consformer.bench import Benchmark
 
 
-@bench.command()
+@command
 def nurse(
     sets: Annotated[
         list[str] | None, typer.Argument(metavar="[SET...]", help="nurse-10, nurse-20, nurse-60 (days). Default: all three.")
@@ -40,11 +35,8 @@ def nurse(
     time_limit: TimeLimitOption = 10.0,
     quick: QuickOption = False,
     seed: SeedOption = 0,
-    output: OutputOption = None,
-    plot: PlotOption = None,
-    as_json: JsonOption = False,
-    as_markdown: MarkdownOption = False,
-    quiet: QuietOption = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Nurse rostering: the hybrid, the network, local search and CP-SAT.
 
@@ -65,4 +57,4 @@ def nurse(
         found = chosen_sets(sets or list(SETS), 3 if quick else count)
         return NurseBench(found, variants_of(NurseBench, variants, networks), 2.0 if quick else time_limit, seed)
 
-    run(make, Shown(output, plot, as_json, as_markdown, quiet), quick=quick)
+    run(make, shown, quick=quick)

@@ -7,35 +7,26 @@ from typing import Annotated
 import typer
 
 from consformer.cli.bench.shared import (
+    CoreMinutesOption,
     JobsOption,
-    JsonOption,
-    MarkdownOption,
-    OutputOption,
-    PlotOption,
     QuickOption,
-    QuietOption,
     SeedOption,
     Shown,
-    bench,
+    command,
     run,
 )
 
 
-@bench.command()
+@command
 def positions(
-    core_minutes: Annotated[
-        float | None, typer.Option(min=0.001, help="Training of each network: minutes of one core. Default: 10 (quick: 0.1).")
-    ] = None,
+    core_minutes: CoreMinutesOption = None,
     count: Annotated[int, typer.Option(min=1, help="Problems of each set.")] = 100,
     iterations: Annotated[int, typer.Option(min=1, help="For each problem.")] = 1000,
     seed: SeedOption = 0,
     quick: QuickOption = False,
     jobs: JobsOption = 1,
-    output: OutputOption = None,
-    plot: PlotOption = None,
-    as_json: JsonOption = False,
-    as_markdown: MarkdownOption = False,
-    quiet: QuietOption = False,
+    *,
+    shown: Shown,
 ) -> None:
     """The paper's tables on position encodings: absolute (none, 1-D, 2-D) by relative ones (none, learned, mask).
 
@@ -55,7 +46,7 @@ def positions(
 
     run(
         lambda: Positions(core_minutes=core_minutes, count=count, iterations=iterations, seed=seed, quick=quick),
-        Shown(output, plot, as_json, as_markdown, quiet),
+        shown,
         quick=quick,
         jobs=jobs,
     )

@@ -8,20 +8,15 @@ import typer
 
 from consformer.cli.bench.shared import (
     JobsOption,
-    JsonOption,
-    MarkdownOption,
-    OutputOption,
-    PlotOption,
     QuickOption,
-    QuietOption,
     SeedOption,
     Shown,
-    bench,
+    command,
     run,
 )
 
 
-@bench.command()
+@command
 def selection(
     network: Annotated[str, typer.Option(help="Name of a shipped network, or a file.")] = "any",
     count: Annotated[int, typer.Option(min=1, help="Problems of each set, in portions of 50.")] = 200,
@@ -29,11 +24,8 @@ def selection(
     seed: SeedOption = 0,
     quick: QuickOption = False,
     jobs: JobsOption = 1,
-    output: OutputOption = None,
-    plot: PlotOption = None,
-    as_json: JsonOption = False,
-    as_markdown: MarkdownOption = False,
-    quiet: QuietOption = False,
+    *,
+    shown: Shown,
 ) -> None:
     """The paper's figure on subsets: share solved against iterations for p = 1.0, 0.9, 0.7, 0.5, 0.3, 0.1.
 
@@ -50,7 +42,7 @@ def selection(
 
     run(
         lambda: Selection(network, count=count, iterations=iterations, seed=seed, quick=quick),
-        Shown(output, plot, as_json, as_markdown, quiet),
+        shown,
         quick=quick,
         jobs=jobs,
     )

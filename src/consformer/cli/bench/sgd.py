@@ -8,20 +8,15 @@ import typer
 
 from consformer.cli.bench.shared import (
     JobsOption,
-    JsonOption,
-    MarkdownOption,
-    OutputOption,
-    PlotOption,
     QuickOption,
-    QuietOption,
     SeedOption,
     Shown,
-    bench,
+    command,
     run,
 )
 
 
-@bench.command()
+@command
 def sgd(
     network: Annotated[str, typer.Option(help="Name of a shipped network, or a file.")] = "any",
     count: Annotated[int, typer.Option(min=1, help="Boards for each number of missing cells, in portions of 50.")] = 100,
@@ -29,11 +24,8 @@ def sgd(
     seed: SeedOption = 0,
     quick: QuickOption = False,
     jobs: JobsOption = 1,
-    output: OutputOption = None,
-    plot: PlotOption = None,
-    as_json: JsonOption = False,
-    as_markdown: MarkdownOption = False,
-    quiet: QuietOption = False,
+    *,
+    shown: Shown,
 ) -> None:
     """The paper's table on direct gradient descent: satisfied constraints (of 27) of Sudoku boards, by missing cells.
 
@@ -48,7 +40,7 @@ def sgd(
 
     run(
         lambda: Sgd(network, count=count, steps=steps, seed=seed, quick=quick),
-        Shown(output, plot, as_json, as_markdown, quiet),
+        shown,
         quick=quick,
         jobs=jobs,
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,18 +38,38 @@ NetworkOption = Annotated[
     list[str] | None,
     typer.Option("--network", help="A network to measure alone, beside the one that is chosen by itself; may be repeated."),
 ]
+CoreMinutesOption = Annotated[
+    float | None, typer.Option(min=0.001, help="Training of each network: minutes of one core. Default: 10 (quick: 0.1).")
+]
 TimeLimitOption = Annotated[float, typer.Option(min=0, help="Seconds for each problem and variant.")]
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Where results go: the options that all commands have."""
+    """Where results go: options that commands have in common, see `command`."""
 
-    output: Path | None = None
-    plot: Path | None = None
-    as_json: bool = False
-    as_markdown: bool = False
-    quiet: bool = False
+    output: OutputOption = None
+    plot: PlotOption = None
+    as_json: JsonOption = False
+    as_markdown: MarkdownOption = False
+    quiet: QuietOption = False
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Make it a command of `consformer bench` that also has the options in `Shown`; it gets them together, as `shown`."""
+    asked, common = (inspect.signature(each, eval_str=True) for each in (function, Shown))
+
+    @wraps(function)
+    def with_options(**given: Any) -> None:
+        shown = Shown(**{name: given.pop(name) for name in common.parameters})
+        function(**given, shown=shown)
+
+    own = [parameter for parameter in asked.parameters.values() if parameter.name != "shown"]
+    parameters = [*own, *common.parameters.values()]
+    with_options.__signature__ = asked.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    bench.command()(with_options)
+    return with_options
 
 
 def run(make: Callable[[], Benchmark], shown: Shown, *, quick: bool = False, jobs: int = 1) -> None:

@@ -8,19 +8,14 @@ from typing import Annotated
 import typer
 
 from consformer.cli.bench.shared import (
-    JsonOption,
-    MarkdownOption,
-    OutputOption,
-    PlotOption,
     QuickOption,
-    QuietOption,
     Shown,
-    bench,
+    command,
     run,
 )
 
 
-@bench.command()
+@command
 def speed(
     network: Annotated[str, typer.Option(help="Name of a shipped network, or a file.")] = "any",
     graph: Annotated[
@@ -28,11 +23,8 @@ def speed(
         typer.Option(exists=True, dir_okay=False, help="Also an iteration on this graph file, Gset's G81 for instance."),
     ] = None,
     quick: QuickOption = False,
-    output: OutputOption = None,
-    plot: PlotOption = None,
-    as_json: JsonOption = False,
-    as_markdown: MarkdownOption = False,
-    quiet: QuietOption = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Iterations and training samples per second, scaling with vertices and edges, memory, cold start.
 
@@ -48,6 +40,6 @@ def speed(
 
     run(
         lambda: Speed(network, graph, quick=quick),
-        Shown(output, plot, as_json, as_markdown, quiet),
+        shown,
         quick=quick,
     )

@@ -10,15 +10,10 @@ import typer
 from consformer.cli.app import err
 from consformer.cli.bench.shared import (
     JobsOption,
-    JsonOption,
-    MarkdownOption,
-    OutputOption,
-    PlotOption,
     QuickOption,
-    QuietOption,
     SeedOption,
     Shown,
-    bench,
+    command,
     run,
 )
 
@@ -26,7 +21,7 @@ if TYPE_CHECKING:
     from consformer.bench import Benchmark
 
 
-@bench.command()
+@command
 def sudoku(
     rrn: Annotated[
         Path | None, typer.Option(help="csv file of boards with 17 to 34 givens. Default: sudoku/rrn_style.csv in $CONSFORMER_DATA.")
@@ -42,11 +37,8 @@ def sudoku(
     jobs: JobsOption = 1,
     quick: QuickOption = False,
     seed: SeedOption = 0,
-    output: OutputOption = None,
-    plot: PlotOption = None,
-    as_json: JsonOption = False,
-    as_markdown: MarkdownOption = False,
-    quiet: QuietOption = False,
+    *,
+    shown: Shown,
 ) -> None:
     """Sudoku: the share that networks solve within 100, 500, 2,000 and 10,000 iterations, in all and by number of givens.
 
@@ -81,4 +73,4 @@ def sudoku(
             sets.append(replace(load_set(str(hard)), name="rrn"))
         return SudokuBench([each.sample(boards, seed=0) for each in sets], networks or NETWORKS, others, most, seed=seed)
 
-    run(make, Shown(output, plot, as_json, as_markdown, quiet), quick=quick, jobs=jobs)
+    run(make, shown, quick=quick, jobs=jobs)
