@@ -73,7 +73,7 @@ class Run:
         self.too_large: str | None = None  # why the network cannot take these problems at all
         settings = self._within_memory(network, settings)
         self.interrupted = False  # to be set by who stops before the end; results tell it
-        self.refinement = Refinement(self.problems, network.eval(), settings)
+        self.refinement = Refinement(self.problems, network.eval() if network.training else network, settings)
 
     @property
     def limits(self) -> tuple[float | None, int | None]:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from consformer import families, solve
+from consformer import compiled, families, solve
 from consformer.account import Proof
 from consformer.baselines import solve_cpsat
 from consformer.checker import check
@@ -19,6 +19,8 @@ from consformer.csp import CSP
 from consformer.errors import ConsformerError, UnknownNameError
 from consformer.hybrid import PARTS, HybridRun
 from consformer.hybrid import parts as parts_module
+from consformer.hybrid.board import Board
+from consformer.hybrid.parts import ProverPart
 from consformer.result import Effort, Result
 from consformer.solving import start
 from tests.helpers import coloring, cycle, gibbs, impossible, problem, random_csp
@@ -171,6 +173,40 @@ def test_no_core_is_idle(without: list[str], monkeypatch: pytest.MonkeyPatch) ->
     assert ("CP-SAT" in names) == (not without)
 
 
+def test_cp_sat_has_the_cores_where_every_value_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.hybrid.run.SECOND_WIND", 0.0)
+    monkeypatch.setattr("consformer.hybrid.run.AT_FIRST", 0.0)
+    monkeypatch.setattr("consformer.hybrid.run.cores", lambda: 3)
+    workers = []
+    usual = ProverPart.__init__
+
+    def begin(part: ProverPart, board: Board, csp: CSP, seed: int, count: int, seconds: float) -> None:
+        workers.append(count)
+        usual(part, board, csp, seed, count, seconds)
+
+    monkeypatch.setattr(ProverPart, "__init__", begin)
+    monkeypatch.setattr(ProverPart, "work", lambda part, seconds: None)  # it finds nothing, so that all of the time passes
+    (csp,) = families.get("latin").generate(np.random.default_rng(0), 1, {"order": [30, 30], "holes": [0.9, 0.9]})
+    result = solve(csp, network=gibbs(), time_limit=2, without=["backtracking", "repair", "network"])
+    assert result.effort.account is not None
+    spent = {part.name: part.seconds for part in result.effort.account.parts}
+    assert workers == [3]
+    assert "second local search" not in spent
+    assert result.solved or 0 < spent["local search"] < 1  # of two seconds: it rests in between
+
+
+def test_a_turn_that_would_keep_others_waiting_waits_itself() -> None:
+    csp = hard_graph()
+
+    def iterations(seconds_each: float, seconds: float) -> int:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(parts_module, "SECONDS_PER_PAIR", seconds_each / (csp.n * csp.m))
+            return solve(csp, network=gibbs(), time_limit=seconds, without=["repair"]).effort.iterations
+
+    assert iterations(0.3, 1.5) == 0  # a tenth of the time is less than that
+    assert iterations(0.01, 1.5) > 0
+
+
 def test_unknown_names() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'hybrid'"):
         start([cycle(3, 3)], method="hybird")
@@ -208,6 +244,16 @@ def test_what_is_impossible_is_told_by_whom() -> None:
     assert len(result.assignment) == 3
 
 
+def test_a_glance_of_backtracking_comes_first_once_it_is_loaded() -> None:
+    assert compiled.failure("backtrack") is None
+    (board,) = families.get("sudoku").generate(np.random.default_rng(0), 1, {"box": 3, "givens": [30, 30], "unique": True})
+    easy, wrong = (solve(csp, network=gibbs(), time_limit=20) for csp in (board, impossible()))
+    assert easy.effort.account is not None
+    assert wrong.effort.account is not None
+    assert [part.name for part in easy.effort.account.parts] == ["backtracking"]
+    assert {part.name: part.finished for part in wrong.effort.account.parts} == {"propagation": True, "backtracking": False}
+
+
 def test_parts_that_would_take_too_long_to_begin_are_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts_module, "SECONDS_PER_PAIR", 1.0)
     monkeypatch.setattr(parts_module, "SECONDS_TO_STATE", {"cpsat": 1.0})
@@ -237,6 +283,7 @@ def test_rounded_weights_prove_nothing() -> None:
 
 
 def test_a_compiler_that_fails_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.compiled.loaded", lambda module: False)
     monkeypatch.setattr("consformer.compiled.failure", lambda module: f"no {module}")
     result = solve(cycle(8, 2), network=gibbs(), time_limit=20, without=["propagation"])
     assert result.solved
@@ -253,6 +300,7 @@ def test_a_part_has_one_name_whether_it_takes_part_or_not(monkeypatch: pytest.Mo
 
     running = names()
     monkeypatch.setattr(parts_module, "available", lambda: False)
+    monkeypatch.setattr("consformer.compiled.loaded", lambda module: False)
     monkeypatch.setattr("consformer.compiled.failure", lambda module: f"no {module}")
     assert names() == running == set(PARTS.values())
 
@@ -295,6 +343,7 @@ def test_the_clock_of_a_problem_stands_still_while_others_have_their_turn() -> N
 @pytest.mark.parametrize("slow", [0.05, 60.0])
 def test_what_takes_long_to_compile_is_told(slow: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("consformer.hybrid.run.SLOW", slow)
+    monkeypatch.setattr("consformer.compiled.loaded", lambda module: False)
     monkeypatch.setattr("consformer.compiled.failure", lambda module: time.sleep(0.3))
     threads = threading.active_count()
     told: list[str] = []

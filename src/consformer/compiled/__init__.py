@@ -6,6 +6,7 @@ loading the compiler takes time too.
 
 from __future__ import annotations
 
+import sys
 import zlib
 from collections.abc import Callable
 from functools import cache
@@ -21,6 +22,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def available() -> bool:
     """Whether there is a compiler (numba) for this version of Python."""
     return find_spec("numba") is not None
+
+
+def loaded(module: str) -> bool:
+    """Whether compiled code is there already, so that nobody has to wait for it."""
+    return f"consformer.compiled.{module}" in sys.modules
 
 
 @cache

@@ -34,9 +34,14 @@ class Board:
         return (float("inf"), 0.0) if self.values is None else (self.violations, self.cost)
 
     @property
+    def solved(self) -> bool:
+        """Whether the best meets every constraint, soft ones too."""
+        return self.values is not None and self.violations == 0 and self.cost == 0
+
+    @property
     def finished(self) -> bool:
         """Whether nothing better can come."""
-        return self.proof is not None or (self.values is not None and self.violations == 0 and self.cost == 0)
+        return self.proof is not None or self.solved
 
     @property
     def finisher(self) -> str | None:

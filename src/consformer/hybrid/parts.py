@@ -62,6 +62,11 @@ class Part(ABC):
         """How long it is to work, if it is left to it."""
         return usual
 
+    @property
+    def at_least(self) -> float:
+        """Seconds that a turn takes, however short it is meant to be."""
+        return 0.0
+
     def account(self, finished: bool) -> PartAccount:
         improvements = sum(step.part == self.name for step in self.board.steps)
         return PartAccount(self.name, self.seconds, improvements, finished, self.note)
@@ -69,10 +74,10 @@ class Part(ABC):
 
 class BacktrackingPart(Part):
     name = "backtracking"
-    weight = 1.0
 
     def __init__(self, board: Board, csp: CSP, seed: int) -> None:
         super().__init__(board, csp)
+        self.weight = 4.0 if csp.tight else 1.0  # where every value is needed, most of them are forced
         self.search = Backtracking(self.csp, seed)
 
     def work(self, seconds: float) -> None:
@@ -87,10 +92,10 @@ class BacktrackingPart(Part):
 
 class LocalPart(Part):
     name = "local search"
-    weight = 4.0
 
     def __init__(self, board: Board, csp: CSP, seed: int) -> None:
         super().__init__(board, csp)
+        self.weight = 1.0 if csp.tight else 4.0
         self.search = LocalSearch(self.csp, seed)
         self._from = board.key  # of the best when it last looked
 
@@ -170,6 +175,10 @@ class NetworkPart(Part):
                 self._slowest = max(now - began, 0.9 * self._slowest) if iterations > 1 else now - began
             if now >= end or self.board.finished:
                 return
+
+    @property
+    def at_least(self) -> float:
+        return self._slowest
 
 
 class RepairPart(Part):

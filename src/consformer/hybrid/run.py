@@ -14,7 +14,7 @@ from consformer import compiled
 from consformer.account import Account, PartAccount, Proof
 from consformer.csp import CSP
 from consformer.hybrid.board import Board
-from consformer.hybrid.parts import BacktrackingPart, LocalPart, LocalThread, NetworkPart, Part, ProverPart, RepairPart, off
+from consformer.hybrid.parts import BacktrackingPart, LocalPart, LocalThread, NetworkPart, Part, ProverPart, RepairPart, cells, off
 from consformer.modeling import Model
 from consformer.partners.propagation import propagate
 from consformer.result import Effort, Result
@@ -37,7 +37,9 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 
 TURN = 0.05  # seconds that a part works before the next one has its turn
 TURN_PER_VARIABLE = 1e-6  # at least: looking at an assignment of a large problem takes time, too
+LONGEST = 0.1  # of the time that has passed: a turn that takes longer waits, because nobody looks at what others find meanwhile
 FIRST_TURN = 0.02  # of the quick parts, before another process is started
+GLANCE, MOST_GLANCED = 0.005, 200_000  # seconds of backtracking before all else, on problems of up to so many cells
 REWARD, MOST_WEIGHT = 1.5, 8.0  # a part that found something better gets so much more of the time, but not all of it
 MARGIN = 0.02  # seconds before the time limit at which work ends, so that the answer is there in time
 # Where there is something to optimise, CP-SAT gives its core to a second local search when the best is not its own after so much of the
@@ -45,6 +47,9 @@ MARGIN = 0.02  # seconds before the time limit at which work ends, so that the a
 # local search shares the cores with it.
 PATIENCE, LEAST_PATIENCE = 0.15, 3.0
 SECOND_WIND = 1.0
+# Where every value is needed (Latin squares, large Sudoku boards), moving values about leads nowhere: CP-SAT has all cores, and after
+# so many seconds the others work for that share of the time only.
+AT_FIRST, PACE = 0.5, 0.25
 SLOW = 2.0  # seconds after which loading is compiling, and is told
 
 Starter = Callable[[CSP, float], Refinement]  # the network's search on a problem, for so many seconds
@@ -88,10 +93,7 @@ class HybridRun:
             if time.perf_counter() >= self._deadline:
                 break
             solve.board = Board(solve.csp)
-            if "propagation" in self._parts:
-                self._propagate(solve)
-            if not solve.board.finished:
-                self._backtrack(solve)
+            self._begin(solve)
             solve.seconds = solve.board.seconds
             if place % 20 == 0:
                 yield self._event(solve)
@@ -155,36 +157,61 @@ class HybridRun:
 
     def _loaded(self, solve: Solve, name: str, module: str) -> bool:
         """Load the compiled code of a part; if that fails, the account says why."""
+        if compiled.loaded(module):
+            return True
         with self._off_the_clock(solve, name):
             reason = compiled.failure(module)
         if reason is not None:
             solve.absent(name, reason)
         return reason is None
 
-    def _backtrack(self, solve: Solve) -> None:
-        """A short turn of backtracking: enough for most puzzles and rosters."""
-        if "backtracking" not in self._parts or off(solve.reduced, "backtracking", self._deadline - time.perf_counter()) is not None:
+    def _begin(self, solve: Solve) -> None:
+        """What needs hardly any search: a glance by backtracking, then propagation, then a longer turn of backtracking.
+
+        Propagation rules out more, and names the constraint that shows a contradiction, but takes longer than most puzzles and rosters do;
+        the first time, it takes less than loading compiled code.
+        """
+        board = solve.board
+        if compiled.loaded("backtrack") and cells(solve.csp) <= MOST_GLANCED:
+            self._backtrack(solve, GLANCE)
+        if "propagation" in self._parts and not board.solved:
+            self._propagate(solve)
+        if not board.finished:
+            self._backtrack(solve, FIRST_TURN)
+        if board.finished and solve.backtracking is not None:
+            solve.accounts.append(solve.backtracking.account(board.finisher == BacktrackingPart.name))
+
+    def _backtrack(self, solve: Solve, seconds: float) -> None:
+        """A short turn of backtracking, if it can take part."""
+        left = max(0.0, self._deadline - time.perf_counter())
+        if "backtracking" not in self._parts or off(solve.reduced, "backtracking", left) is not None:
             return
         if not self._loaded(solve, "backtracking", "backtrack"):
             return
-        solve.backtracking = BacktrackingPart(solve.board, solve.reduced, self.seed)
-        solve.backtracking.take_turn(min(FIRST_TURN, max(0.0, self._deadline - time.perf_counter())))
-        if solve.board.finished:
-            solve.accounts.append(solve.backtracking.account(finished=True))
+        if solve.backtracking is None or solve.backtracking.csp is not solve.reduced:
+            solve.backtracking = BacktrackingPart(solve.board, solve.reduced, self.seed)
+        solve.backtracking.take_turn(min(seconds, left))
 
     def _propagate(self, solve: Solve) -> None:
-        board = solve.board
-        found = propagate(solve.csp, seconds=max(0.0, self._deadline - time.perf_counter()) / 4)
+        board, before = solve.board, len(solve.board.steps)
+        began = time.perf_counter()
+        found = propagate(solve.csp, seconds=max(0.0, self._deadline - began) / 4)
         solve.reduced = found.csp
         if found.contradiction is not None:
-            board.prove(Proof("infeasible", "propagation", str(found.contradiction)))
+            board.proof = Proof("infeasible", "propagation", str(found.contradiction))  # tells more than another proof would
         elif not bool(found.csp.free.any()):
             board.offer("propagation", found.csp.given.tolist())
             if board.violations == 0 and board.cost:
                 board.prove(Proof("optimal", "propagation", "no variable is left to decide"))
         settled = int(solve.csp.free.sum() - found.csp.free.sum())
-        note = f"{settled:,} variables settled"
-        solve.accounts.append(PartAccount(PARTS["propagation"], board.seconds, len(board.steps), board.finished, note))
+        account = PartAccount(
+            PARTS["propagation"],
+            time.perf_counter() - began,
+            len(board.steps) - before,
+            board.finished and board.finisher == "propagation",
+            f"{settled:,} variables settled",
+        )
+        solve.accounts.append(account)
 
     def _go_on(self, solve: Solve) -> Iterator[Event]:
         """All parts, until one of them is finished or the time is over."""
@@ -198,20 +225,24 @@ class HybridRun:
                 if isinstance(part, LocalPart):  # before a process is started
                     part.take_turn(min(FIRST_TURN, solve.left))
             if not board.finished and self._able(solve, "cpsat"):
-                workers = 1 if taking_turns else cores()
+                workers = cores() if solve.csp.tight or not taking_turns else 1
                 beside.append(ProverPart(board, solve.reduced, self.seed, workers, solve.left))
             clocks = {part.name: 0.0 for part in taking_turns}
-            began = time.perf_counter()
+            began = rest = time.perf_counter()
             while not board.finished and solve.left > 0:
                 for part in beside:
                     if not part.over:
                         part.work(0.0)
-                able = [part for part in taking_turns if not part.over]
-                if board.finished or not (able or any(not part.over for part in beside)):
+                waiting = [part for part in taking_turns if not part.over]
+                if board.finished or not (waiting or any(not part.over for part in beside)):
                     break
                 self._reinforce(solve, taking_turns, beside, began)
-                if able:
+                now = time.perf_counter()
+                able = [part for part in waiting if part.at_least <= max(TURN, LONGEST * (now - began))] or waiting * (not beside)
+                if able and now >= rest:
                     _turn(min(able, key=lambda part: clocks[part.name]), clocks, solve.left)
+                    if solve.csp.tight and beside and now > began + AT_FIRST:
+                        rest = time.perf_counter() + (time.perf_counter() - now) * (1 / PACE - 1)
                 else:
                     time.sleep(0.005)
                 solve.update()
@@ -259,7 +290,7 @@ class HybridRun:
                 prover.work(0.0)
                 prover.close()
                 prover.over = True
-            elif passed < SECOND_WIND:
+            elif passed < SECOND_WIND or solve.csp.tight:
                 return
         beside.append(LocalThread(solve.board, solve.reduced, self.seed + 1))
 
