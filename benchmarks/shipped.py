@@ -79,7 +79,8 @@ def measured(line: Line, header: dict[str, Any], rows: list[Row]) -> dict[str, A
     gaps = [f"{gap:.2f}" for _, _, gap in summary.gaps()]
     return {
         "set": line.title,
-        "limit": f"{limits['seconds']:g} s" if limits["seconds"] is not None else f"{limits['iterations']:,} iterations",
+        "limit": (f"{limits['seconds']:g} s" if limits["seconds"] is not None else f"{limits['iterations']:,} iterations")
+        + (f", {header['workers']} processes" if header.get("workers", 1) > 1 else ""),
         "solved": total.solved,
         "count": total.count,
         "result": f"gap {' / '.join(gaps)} %" if gaps else str(total),

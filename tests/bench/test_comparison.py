@@ -7,6 +7,7 @@ import pytest
 from consformer.bench.coloring import ColoringBench
 from consformer.bench.comparison import Comparison, Line, share_solved, shown, solved_table, trouble
 from consformer.bench.run import BenchRun
+from consformer.bench.search import SearchBench
 from consformer.bench.tables import Percent
 from consformer.errors import UnknownNameError
 from consformer.evaluation import ProblemSet
@@ -65,3 +66,11 @@ def test_names_of_ways() -> None:
 def test_abstract_ones_are_not_registered() -> None:
     assert Comparison not in Comparison.registry.values()
     assert "coloring" in Comparison.registry
+
+
+def test_the_command_is_what_was_measured() -> None:
+    rows = [{"set": name, "label": str(i), "variant": "hybrid"} for name, count in (("a", 2), ("b", 3)) for i in range(count)]
+    assert ColoringBench.asked({"seconds": 2.5}, rows) == "consformer bench coloring --count 3 --time-limit 2.5 --variant hybrid"
+    assert SearchBench.asked({"seconds": 60.0}, rows) == "consformer bench search a b --count 3 --time-limit 60 --variant hybrid"
+    usual = [{**each, "variant": name} for each in rows for name in SearchBench.usual]
+    assert SearchBench.asked({"seconds": 10.0}, usual) == "consformer bench search a b --count 3 --time-limit 10"

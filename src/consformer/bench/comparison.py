@@ -30,6 +30,7 @@ class Comparison(Benchmark, registered=False):
 
     key = ("set", "label", "variant")
     ways: ClassVar[Mapping[str, Way]]  # by name, in the order of tables; those that prove first where `spares`
+    usual: ClassVar[tuple[str, ...]] = ()  # ways that are taken when none are named; none: all
     spares: ClassVar[bool] = False  # who cannot prove anything is not asked for problems without a solution
 
     def __init__(self, sets: Sequence[ProblemSet], variants: Sequence[str] = (), seconds: float = 10.0, seed: int = 0) -> None:
@@ -51,6 +52,19 @@ class Comparison(Benchmark, registered=False):
         if name not in cls.ways:
             raise UnknownNameError("variant", name, [*cls.ways, "network:NAME"])
         return cls.ways[name]
+
+    @classmethod
+    def asked(cls, about: About, rows: Rows) -> str:
+        """With the time limit, the variants unless they are the usual ones, and the most problems that were taken of a set."""
+        sets, variants = (list(dict.fromkeys(row[name] for row in rows)) for name in ("set", "variant"))
+        count = max((len({row["label"] for row in of(rows, set=name)}) for name in sets), default=0)
+        chosen = [f"--variant {name}" for name in variants] if set(variants) != set(cls.usual or cls.ways) else []
+        return " ".join([cls.command_for(sets), f"--count {count}", f"--time-limit {about['seconds']:g}", *chosen])
+
+    @classmethod
+    def command_for(cls, sets: Sequence[str]) -> str:
+        """The command that measures these sets."""
+        return cls.command
 
     def units(self) -> list[Unit]:
         return [Unit((name, label, way.name), self.seconds * way.factor) for name, label in self._places for way in self.chosen]

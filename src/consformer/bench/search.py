@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from consformer.bench.base import About, Rows
@@ -37,13 +38,8 @@ class SearchBench(Comparison):
         return tables
 
     @classmethod
-    def asked(cls, about: About, rows: Rows) -> str:
-        """With its sets, time limit, variants, and the most problems that were taken of a set."""
-        sets, variants = (list(dict.fromkeys(row[name] for row in rows)) for name in ("set", "variant"))
-        count = max((len({row["label"] for row in of(rows, set=name)}) for name in sets), default=0)
-        chosen = [f"--variant {name}" for name in variants] if set(variants) != set(cls.usual) else []
-        limit = f"--time-limit {about['seconds']:g}"
-        return " ".join(["consformer bench search", *sets, f"--count {count}", limit, *chosen])
+    def command_for(cls, sets: Sequence[str]) -> str:
+        return " ".join(["consformer bench search", *sets])
 
 
 def line(way: Way, rows: Rows, seconds: float) -> tuple[Cell, ...]:

@@ -14,6 +14,7 @@ from consformer.csp import CSP
 from consformer.hybrid.board import Board
 from consformer.partners.backtrack import Backtracking
 from consformer.partners.cpsat import Prover
+from consformer.partners.cuts import CutSearch
 from consformer.partners.local import LocalSearch
 from consformer.partners.neighbourhood import doubtful, neighbourhood
 from consformer.partners.process import available
@@ -96,7 +97,7 @@ class LocalPart(Part):
     def __init__(self, board: Board, csp: CSP, seed: int) -> None:
         super().__init__(board, csp)
         self.weight = 1.0 if csp.tight else 4.0
-        self.search = LocalSearch(self.csp, seed)
+        self.search = searcher(self.csp)(self.csp, seed)
         self._from = board.key  # of the best when it last looked
 
     def work(self, seconds: float) -> None:
@@ -117,7 +118,7 @@ class LocalThread(Part):
 
     def __init__(self, board: Board, csp: CSP, seed: int) -> None:
         super().__init__(board, csp)
-        self.search = LocalSearch(self.csp, seed)
+        self.search = searcher(self.csp)(self.csp, seed)
         self._began = time.perf_counter()
         self._stop = threading.Event()
         self._found: list[list[int]] = []
@@ -270,6 +271,11 @@ class ProverPart(Part):
         if not self.seconds:  # once
             self.prover.close()
             self.seconds = time.perf_counter() - self._began
+
+
+def searcher(csp: CSP) -> type[LocalSearch] | type[CutSearch]:
+    """The local search for a problem."""
+    return CutSearch if CutSearch.fits(csp) else LocalSearch
 
 
 def off(csp: CSP, name: str, seconds: float) -> str | None:

@@ -14,7 +14,18 @@ from consformer import compiled
 from consformer.account import Account, PartAccount, Proof
 from consformer.csp import CSP
 from consformer.hybrid.board import Board
-from consformer.hybrid.parts import BacktrackingPart, LocalPart, LocalThread, NetworkPart, Part, ProverPart, RepairPart, cells, off
+from consformer.hybrid.parts import (
+    BacktrackingPart,
+    LocalPart,
+    LocalThread,
+    NetworkPart,
+    Part,
+    ProverPart,
+    RepairPart,
+    cells,
+    off,
+    searcher,
+)
 from consformer.modeling import Model
 from consformer.partners.propagation import propagate
 from consformer.result import Effort, Result
@@ -265,7 +276,7 @@ class HybridRun:
 
     def _taking_turns(self, solve: Solve) -> Iterator[Part]:
         board, csp = solve.board, solve.reduced
-        if self._able(solve, "local") and self._loaded(solve, "local", "local.moves"):
+        if self._able(solve, "local") and self._loaded(solve, "local", searcher(csp).code):
             yield LocalPart(board, csp, self.seed)
         if solve.backtracking is not None and not solve.backtracking.over:
             yield solve.backtracking

@@ -64,7 +64,7 @@ def initial_state(csp: CSP, seed: int) -> kernel.State:
         chances=np.rint(-np.log((np.arange(kernel.CHANCES) + 0.5) / kernel.CHANCES) * kernel.CHANCES).astype(np.int64),
         offers=np.zeros(1 if optimising else max(kernel.SCAN, 10 * m), np.int64),
         numbers=numbers,
-        random=np.array([_scrambled(seed)], np.uint64),
+        random=np.array([scrambled(seed)], np.uint64),
     )
 
 
@@ -137,7 +137,7 @@ def _starts(sorted_by: Whole, size: int) -> Whole:
     return np.concatenate([[0], np.cumsum(np.bincount(sorted_by, minlength=size))]).astype(np.int64)
 
 
-def _scrambled(seed: int) -> int:
+def scrambled(seed: int) -> int:
     """A start for xorshift: never 0, and unlike for seeds that are alike."""
     mixed = (seed + 1) * 0x9E3779B97F4A7C15 & (1 << 64) - 1
     return (mixed ^ mixed >> 29) or 1

@@ -1,0 +1,63 @@
+"""Annealing between two sides: the inner loop of `partners/cuts.py`.
+
+Where all there is are pairs of variables with two values each, one number says all about a variable: what is gained when it changes sides.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from consformer.compiled import stamped
+from consformer.compiled.local.chance import following
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int32]
+
+COST, BEST_COST, SWEEP, LENGTH, HEAT = range(5)
+"""The numbers of a state: cost of the sides and of the best so far; sweeps done, and to do, in this annealing; its first temperature."""
+
+_floats, _places = numba.float64[::1], numba.int32[::1]
+
+
+@numba.njit(
+    numba.void(_places, _places, _floats, _places, _floats, _floats, _floats, _floats, _floats, numba.uint64[::1], numba.int64),
+    nogil=True,
+    cache=True,
+)  # type: ignore[untyped-decorator]
+@stamped(Path(__file__), Path(__file__).parent / "local" / "chance.py")
+def advance(
+    first: Places,  # [n+1] where the pairs of each variable begin
+    other: Places,  # [P] the other end of each pair
+    double: Floats,  # [P] twice what it costs when both ends are on one side; less than nothing where they should be
+    choice: Places,  # the variables that can change sides
+    side: Floats,  # [n] 1 or -1
+    gain: Floats,  # [n] what the cost falls by when a variable changes sides
+    best: Floats,  # [n] sides
+    chances: Floats,  # [1024] minus logarithms of what is as likely
+    numbers: Floats,
+    random: NDArray[np.uint64],
+    sweeps: int,
+) -> None:
+    """Let every variable have a chance to change sides, so many times, the temperature falling in a straight line."""
+    x, cost = random[0], numbers[COST]
+    for _ in range(sweeps):
+        heat = numbers[HEAT] * (1 - numbers[SWEEP] / numbers[LENGTH])
+        for i in choice:
+            x = following(x)
+            gained = gain[i]
+            if gained >= 0 or -gained <= heat * chances[np.int64(x >> np.uint64(54))]:
+                cost -= gained
+                gain[i] = -gained
+                was = side[i]
+                side[i] = -was
+                for e in range(first[i], first[i + 1]):
+                    gain[other[e]] -= double[e] * was * side[other[e]]
+        numbers[SWEEP] += 1
+        if cost < numbers[BEST_COST]:
+            numbers[BEST_COST] = cost
+            best[:] = side
+    random[0], numbers[COST] = x, cost

@@ -1,0 +1,164 @@
+"""Local search where all there is are wishes between pairs of variables with two values: cuts, spin glasses, two-sided assignments.
+
+Annealing needs only one number for every variable there, and is some ten times as fast as on the table that other problems want.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from consformer import compiled
+from consformer.compiled.local.plain import plain
+from consformer.constraints.local import Pairs
+from consformer.csp import CSP
+from consformer.errors import ModelError
+from consformer.partners.sliced import SlicedSearch, checked_values
+from consformer.partners.statement import scrambled, soft_scale
+
+CHANCES = 1024
+SHORTEST = 64  # sweeps of the first annealing
+AGAIN = 0.5  # how often it goes on from the best
+SPREAD = 4  # later ones take up to a quarter of all moves so far; how long is drawn from so many powers of two
+WARM, HOT = (0.1, 0.3), (0.35, 0.55)  # first temperatures, of what pulls at a variable: to improve the best, and to forget it
+
+
+class CutSearch(SlicedSearch):
+    """Annealing on one problem: quick at first, later slow; every other time it begins at the best so far, too cold to forget it.
+
+    >>> from consformer import Model
+    >>> model = Model()
+    >>> x = model.variables(4, values=["left", "right"])
+    >>> model.add([x[i] != x[(i + 1) % 4] for i in range(4)], soft=1.0)
+    >>> search = CutSearch(model.compile(), seed=0)
+    >>> search.run(moves=1000), search.best.cost
+    (True, 0.0)
+    """
+
+    code = "cuts"
+
+    @staticmethod
+    def fits(csp: CSP) -> bool:
+        """Whether it can be used: two values, soft pairs only, and a compiler."""
+        if csp.parts or csp.m != 2 or not csp.soft_weight or not compiled.available():
+            return False
+        return all(bool(constraint.soft.all()) and isinstance(constraint.local(), Pairs) for constraint in csp.constraints)
+
+    def __init__(self, csp: CSP, seed: int = 0, *, compiled: bool = True) -> None:
+        if not self.fits(csp):
+            raise ModelError("annealing between two sides takes single problems with two values and soft pairs only")
+        super().__init__(csp)
+        from consformer.compiled import cuts  # only now: it loads the compiler
+
+        self._kernel, self._sweep = cuts, cuts.advance if compiled else plain(cuts)["advance"]
+        self._rng = np.random.default_rng(seed)
+        self._random = np.array([scrambled(seed)], np.uint64)
+        self._chances = -np.log((np.arange(CHANCES) + 0.5) / CHANCES)
+        given = csp.given.numpy()
+        allowed = csp.domain.numpy() & ((given < 0)[:, None] | (given[:, None] == np.arange(2)))
+        self._choice = np.flatnonzero(allowed.all(1)).astype(np.int32)
+        one, other, weight, self._always = _pairs(csp)
+        self._one, self._other, self._double = one, other.astype(np.int32), 2 * weight
+        self._first = np.searchsorted(one, np.arange(csp.n + 1)).astype(np.int32)
+        self._pull = math.sqrt(float(np.square(weight).sum()) / max(csp.n, 1))
+        self._done = 0
+        self._numbers = np.zeros(5)
+        self._side = np.where(allowed[:, 0], 1.0, -1.0)
+        self._side[self._choice] = self._rng.choice([-1.0, 1.0], len(self._choice))
+        self._best = self._side.copy()
+        self._look()
+        self._numbers[cuts.BEST_COST] = self._numbers[cuts.COST]
+        self._begin(HOT)
+
+    @property
+    def moves(self) -> int:
+        return self._done
+
+    @property
+    def values(self) -> list[int]:
+        return _values(self._side)
+
+    @property
+    def best_values(self) -> list[int]:
+        return _values(self._best)
+
+    @property
+    def over(self) -> bool:
+        return not len(self._choice) or self._numbers[self._kernel.BEST_COST] <= 0
+
+    def restart_from(self, values: Sequence[int]) -> None:
+        sides = np.where(checked_values(self.csp, values) == 0, 1.0, -1.0)
+        cost = self._cost(self._gains(sides))
+        if cost < self._numbers[self._kernel.BEST_COST]:  # a long annealing is not broken off for it
+            self._best[:], self._numbers[self._kernel.BEST_COST] = sides, cost
+
+    def _advance(self, moves: int) -> int:
+        numbers, kernel, done = self._numbers, self._kernel, 0
+        while done < moves and not self.over:
+            if numbers[kernel.SWEEP] >= numbers[kernel.LENGTH]:
+                self._again()
+            sweeps = min(int(numbers[kernel.LENGTH] - numbers[kernel.SWEEP]), math.ceil((moves - done) / len(self._choice)))
+            pairs, found = (self._first, self._other, self._double, self._choice), (self._side, self._gain, self._best)
+            self._sweep(*pairs, *found, self._chances, numbers, self._random, sweeps)
+            done += sweeps * len(self._choice)
+            self._done += sweeps * len(self._choice)
+        return done
+
+    def _key(self) -> tuple[float, float]:
+        return 0, float(self._numbers[self._kernel.BEST_COST])
+
+    def _again(self) -> None:
+        """The next annealing: of the best, or of anything."""
+        if self._rng.random() < AGAIN:
+            self._side[:] = self._best
+            self._look()
+            self._begin(WARM)
+        else:
+            self._begin(HOT)
+
+    def _begin(self, heat: tuple[float, float]) -> None:
+        numbers, kernel = self._numbers, self._kernel
+        slowest = self._done / 4 / (SHORTEST * max(len(self._choice), 1))
+        level = max(int(math.log2(max(slowest, 1))) - int(self._rng.integers(SPREAD)), 0)
+        numbers[kernel.SWEEP], numbers[kernel.LENGTH] = 0, SHORTEST << level
+        numbers[kernel.HEAT] = self._rng.uniform(*heat) * self._pull
+
+    def _look(self) -> None:
+        """Work out gains and cost from the sides."""
+        self._gain = self._gains(self._side)
+        self._numbers[self._kernel.COST] = self._cost(self._gain)
+
+    def _gains(self, sides: NDArray[np.float64]) -> NDArray[np.float64]:
+        pulls = sides[self._one] * sides[self._other] * self._double / 2
+        return np.bincount(self._one, weights=pulls, minlength=self.csp.n).astype(np.float64, copy=False)
+
+    def _cost(self, gains: NDArray[np.float64]) -> float:
+        return self._always + float(gains.sum()) / 4
+
+
+def _pairs(csp: CSP) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], float]:
+    """Pairs of different variables in both directions, sorted, with what each costs if on one side, and the cost when half of them are.
+
+    Weights are whole numbers, so that sums are exact.
+    """
+    scale, always = soft_scale(csp), 0.0
+    ends: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
+    for constraint in csp.constraints:
+        terms = constraint.local()
+        assert isinstance(terms, Pairs)
+        left, right = terms.left.numpy(), terms.right.numpy()
+        weight = np.maximum(np.rint(constraint.weight.numpy() * scale), 1.0)[terms.group.numpy()]
+        equal, apart = terms.equal.numpy(), left != right
+        always += float(weight[apart].sum()) / 2 + float(weight[~apart & ~equal].sum())
+        signed = np.where(equal, -weight, weight)[apart]
+        ends += [(left[apart], right[apart], signed), (right[apart], left[apart], signed)]
+    one, other, signed = (np.concatenate(column) for column in zip(*ends, strict=True))
+    order = np.argsort(one, kind="stable")
+    return one[order], other[order], signed[order], always
+
+
+def _values(sides: NDArray[np.float64]) -> list[int]:
+    return np.where(sides > 0, 0, 1).tolist()  # type: ignore[no-any-return]
