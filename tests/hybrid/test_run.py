@@ -186,13 +186,13 @@ def test_cp_sat_has_the_cores_where_every_value_is_needed(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(ProverPart, "__init__", begin)
     monkeypatch.setattr(ProverPart, "work", lambda part, seconds: None)  # it finds nothing, so that all of the time passes
-    (csp,) = families.get("latin").generate(np.random.default_rng(0), 1, {"order": [30, 30], "holes": [0.9, 0.9]})
+    (csp,) = families.get("latin").generate(np.random.default_rng(0), 1, {"order": [30, 30], "holes": [0.42, 0.42]})
     result = solve(csp, network=gibbs(), time_limit=2, without=["backtracking", "repair", "network"])
     assert result.effort.account is not None
     spent = {part.name: part.seconds for part in result.effort.account.parts}
     assert workers == [3]
     assert "second local search" not in spent
-    assert result.solved or 0 < spent["local search"] < 1  # of two seconds: it rests in between
+    assert 0 < spent["local search"] < 1  # of two seconds: it rests in between
 
 
 def test_a_turn_that_would_keep_others_waiting_waits_itself() -> None:
