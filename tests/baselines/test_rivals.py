@@ -16,7 +16,7 @@ from consformer.baselines.cuts import DWaveTabu, GoemansWilliamson, relaxation
 from consformer.baselines.graphs import TabuCol
 from consformer.csp import CSP
 from consformer.families import coloring, maxcut
-from tests.helpers import cycle
+from tests.helpers import cycle, impossible, problem
 
 CLIQUE = np.array([(one, two) for one in range(5) for two in range(one)])
 
@@ -97,3 +97,11 @@ def test_missing_packages_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert TabuCol().missing == "not installed: pip install gcol"
     monkeypatch.undo()
     assert importlib.util.find_spec("numpy") is not None
+
+
+def test_tabucol_colours_plain_graphs_only() -> None:
+    assert TabuCol().declines(cycle(5, 3)) is None
+    fixed = problem([{"kind": "not_equal", "scope": [0, 1]}], n=2, m=2, given={0: 1})
+    equal = problem([{"kind": "not_equal", "scope": [0, 1], "weight": -1.0}], n=2, m=2)
+    for csp in (impossible(), fixed, equal):
+        assert TabuCol().declines(csp) == "not run: colours plain graphs only"

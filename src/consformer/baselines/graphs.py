@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 from consformer.baselines.base import Answer, Rival
+from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.families.maxcut import edges_of
 
@@ -48,6 +49,11 @@ class TabuCol(Rival):
     title: str = "gcol TabuCol (1 thread)"
     package: str = "gcol"
     module: str = "gcol"
+
+    def declines(self, csp: CSP) -> str | None:
+        plain = not csp.soft_weight and bool(csp.free.all()) and bool(csp.domain.all())
+        differ = all(isinstance(constraint, NotEqual) and not bool(constraint.equal.any()) for constraint in csp.constraints)
+        return None if plain and differ else "not run: colours plain graphs only"
 
     def solve(self, csp: CSP, seconds: float, seed: int) -> Answer:
         import gcol

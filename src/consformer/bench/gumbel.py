@@ -11,9 +11,8 @@ from consformer.bench.base import About, Plot, Rows
 from consformer.bench.by_iteration import NEVER, draw_curve, dress
 from consformer.bench.comparison import of
 from consformer.bench.figures import grid, labelled, legend_below, quiet, size_of
-from consformer.bench.means import mean_told
 from consformer.bench.positions import SMALL
-from consformer.bench.tables import Fixed, Percent, Table
+from consformer.bench.tables import Fixed, Mean, Percent, Table
 from consformer.bench.trained import budgeted
 from consformer.bench.trainings import (
     AS_BEFORE,
@@ -141,9 +140,9 @@ def _solved(about: About, rows: Rows, task: str, variant: str, test: Problems, w
     return share(rows, task, variant, test.name, about["iterations"], way)
 
 
-def _gap(about: About, rows: Rows, task: str, variant: str, test: Problems, way: str) -> str | None:
+def _gap(about: About, rows: Rows, task: str, variant: str, test: Problems, way: str) -> Mean | None:
     found = gaps(rows, task, variant, test, way)
-    return mean_told(found) if found else None
+    return Mean.of(found) if found else None
 
 
 def gaps(rows: Rows, task: str, variant: str, test: Problems, way: str) -> list[float]:

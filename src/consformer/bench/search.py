@@ -7,24 +7,34 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from consformer.baselines.graphs import TabuCol
 from consformer.bench.base import About, Rows
 from consformer.bench.comparison import LATE, SOLVED, Comparison, gap_percent, of
 from consformer.bench.tables import Cell, Fixed, Table
 from consformer.bench.ways import CPSAT_WAY, HYBRID, LOCAL, NETWORK, WITHOUT, Way
 from consformer.evaluation.summary import Share
 
-LONGER = "cpsat-6"
-
 
 class SearchBench(Comparison):
-    """Variants of our own search, and CP-SAT."""
+    """Variants of our own search, CP-SAT, and TabuCol where graphs are to be coloured."""
 
     name = "search"
     heading = "Does each part earn its keep?"
     place = 90
     command = "consformer bench search coloring-5-100 coloring-10-200 nurse-20 sudoku-hard"
-    ways = {way.name: way for way in (HYBRID, NETWORK, LOCAL, CPSAT_WAY, replace(CPSAT_WAY, name=LONGER, factor=6.0), *WITHOUT)}
-    usual = tuple(name for name in ways if name != LONGER)
+    usual = tuple(way.name for way in (HYBRID, NETWORK, LOCAL, CPSAT_WAY, *WITHOUT))
+    ways = {
+        way.name: way
+        for way in (
+            HYBRID,
+            NETWORK,
+            LOCAL,
+            CPSAT_WAY,
+            replace(CPSAT_WAY, name="cpsat-6", factor=6.0),
+            Way("tabucol", rival=TabuCol()),
+            *WITHOUT,
+        )
+    }
 
     @classmethod
     def tables(cls, about: About, rows: Rows) -> list[Table]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,8 @@ from consformer.baselines.sgd import RATES, descend, satisfied
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
 from consformer.bench.comparison import of
 from consformer.bench.figures import quiet
-from consformer.bench.means import half_interval, mean_told
 from consformer.bench.networks import identified
-from consformer.bench.tables import Fixed, Percent, Table
+from consformer.bench.tables import Fixed, Mean, Percent, Table
 from consformer.csp import CSP
 from consformer.solving import refine
 
@@ -115,8 +113,8 @@ def _line(rows: Rows, missing: int, told: Any) -> tuple[Any, ...]:
     return (missing, *(told(group) if group else None for group in groups))
 
 
-def _mean(rows: Rows) -> str:
-    return mean_told([row["satisfied"] for row in rows])
+def _mean(rows: Rows) -> Mean:
+    return Mean.of([row["satisfied"] for row in rows])
 
 
 def _solved(rows: Rows) -> Percent:
@@ -130,7 +128,8 @@ def _draw(about: About, rows: Rows, figure: Figure) -> None:
         for missing in MISSING:
             held = [row["satisfied"] for row in of(rows, missing=missing, method=method)]
             if held:
-                points.append((missing, statistics.mean(held), half_interval(held)))
+                mean = Mean.of(held)
+                points.append((missing, mean.value, mean.half))
         if points:
             xs, ys, halves = map(list, zip(*points, strict=True))
             label = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -46,7 +47,27 @@ class Percent:
         return f"{100 * self.solved / max(self.count, 1):.1f} [{100 * low:.1f}–{100 * high:.1f}]"
 
 
-Cell = str | int | Share | Percent | Fixed | None
+@dataclass(frozen=True)
+class Mean:
+    """A mean with half of its 95 % interval (normal approximation; 0 where one number cannot tell).
+
+    >>> print(Mean.of([1.0, 2.0, 3.0, 4.0]))
+    2.5 ± 1.3
+    """
+
+    value: float
+    half: float
+
+    @staticmethod
+    def of(numbers: Sequence[float]) -> Mean:
+        half = 1.96 * statistics.stdev(numbers) / len(numbers) ** 0.5 if len(numbers) > 1 else 0.0
+        return Mean(statistics.mean(numbers), half)
+
+    def __str__(self) -> str:
+        return f"{self.value:.1f} ± {self.half:.1f}"
+
+
+Cell = str | int | Share | Percent | Fixed | Mean | None
 
 
 @dataclass(frozen=True)
@@ -110,6 +131,8 @@ def plain(cell: Cell) -> Any:
     """A cell as data."""
     if isinstance(cell, Fixed):
         return cell.value
+    if isinstance(cell, Mean):
+        return {"mean": cell.value, "interval": [cell.value - cell.half, cell.value + cell.half]}
     if isinstance(cell, Share | Percent):
         share = Share(0, cell.solved, cell.count)
         return {"solved": share.solved, "count": share.count, "share": share.share, "interval": list(share.bounds)}

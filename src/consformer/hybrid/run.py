@@ -60,7 +60,7 @@ PATIENCE, LEAST_PATIENCE = 0.15, 3.0
 SECOND_WIND = 1.0
 # Where every value is needed (Latin squares, large Sudoku boards), moving values about leads nowhere: CP-SAT has all cores, and after
 # so many seconds the others work for that share of the time only.
-AT_FIRST, PACE = 0.5, 0.25
+AT_FIRST, PACE = 0.5, 0.1
 SLOW = 2.0  # seconds after which loading is compiling, and is told
 
 Starter = Callable[[CSP, float], Refinement]  # the network's search on a problem, for so many seconds

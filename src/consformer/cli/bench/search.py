@@ -35,8 +35,8 @@ def search(
         list[str] | None,
         typer.Option(
             "--variant",
-            help="hybrid, network, local, cpsat (two workers), cpsat-6 (with six times the seconds), or without-PART. "
-            "May be repeated. Default: all but cpsat-6.",
+            help="hybrid, network, local, cpsat (two workers), cpsat-6 (with six times the seconds), tabucol (gcol's, for colourings), "
+            "or without-PART. May be repeated. Default: all but cpsat-6 and tabucol.",
         ),
     ] = None,
     count: CountOption = None,
