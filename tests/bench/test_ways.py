@@ -39,6 +39,9 @@ class Odd(Rival):
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("name", SearchBench.ways)
 def test_every_way_answers(name: str) -> None:
+    rival = SearchBench.ways[name].rival
+    if rival is not None and rival.missing:
+        pytest.skip(rival.missing)
     asked = Asked()
     found = asked.row(SearchBench.ways[name], cycle(4, 2), 5.0, 0)
     asked.close()

@@ -61,6 +61,14 @@ def test_moves_are_the_same_without_compiled_code_and_in_any_slices(seed: int, c
     assert (one.values, one.best.values, one.moves) == (slow.values, slow.best.values, slow.moves)
 
 
+@pytest.mark.parametrize("n", [4, 6, 16, 50])
+def test_rings_come_to_rest(n: int) -> None:
+    csp = problem([{"kind": "not_equal", "scope": [i, (i + 1) % n], "soft": True} for i in range(n)], n=n, m=2)
+    search = CutSearch(csp, 0)
+    search.run(moves=200_000)
+    assert search.best.cost == 0
+
+
 def test_what_others_found_is_kept_if_it_is_better() -> None:
     (csp,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [60, 60]})
     good, search = CutSearch(csp, 1), CutSearch(csp, 2)

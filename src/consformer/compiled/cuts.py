@@ -20,6 +20,9 @@ Places = NDArray[np.int32]
 COST, BEST_COST, SWEEP, LENGTH, HEAT = range(5)
 """The numbers of a state: cost of the sides and of the best so far; sweeps done, and to do, in this annealing; its first temperature."""
 
+COIN = np.uint64(1 << 40)
+"""A bit that decides what makes no difference: taken every time, in turn, it would go around in circles."""
+
 _floats, _places = numba.float64[::1], numba.int32[::1]
 
 
@@ -49,7 +52,7 @@ def advance(
         for i in choice:
             x = following(x)
             gained = gain[i]
-            if gained >= 0 or -gained <= heat * chances[np.int64(x >> np.uint64(54))]:
+            if gained > 0 or (-gained <= heat * chances[np.int64(x >> np.uint64(54))] and (gained < 0 or x & COIN)):
                 cost -= gained
                 gain[i] = -gained
                 was = side[i]

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consformer import compiled
-from consformer.compiled.local.plain import plain
 from consformer.constraints.local import Pairs
 from consformer.csp import CSP
 from consformer.errors import ModelError
@@ -53,7 +52,11 @@ class CutSearch(SlicedSearch):
         super().__init__(csp)
         from consformer.compiled import cuts  # only now: it loads the compiler
 
-        self._kernel, self._sweep = cuts, cuts.advance if compiled else plain(cuts)["advance"]
+        self._kernel, self._sweep = cuts, cuts.advance
+        if not compiled:
+            from consformer.compiled.local.plain import plain
+
+            self._sweep = plain(cuts)["advance"]
         self._rng = np.random.default_rng(seed)
         self._random = np.array([scrambled(seed)], np.uint64)
         self._chances = -np.log((np.arange(CHANCES) + 0.5) / CHANCES)
