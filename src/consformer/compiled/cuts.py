@@ -17,8 +17,9 @@ from consformer.compiled.local.chance import following
 Floats = NDArray[np.float64]
 Places = NDArray[np.int32]
 
-COST, BEST_COST, SWEEP, LENGTH, HEAT = range(5)
-"""The numbers of a state: cost of the sides and of the best so far; sweeps done, and to do, in this annealing; its first temperature."""
+COST, BEST_COST, PLACE, SWEEP, LENGTH, HEAT = range(6)
+"""The numbers of a state: cost of the sides and of the best so far; whose turn it is in a sweep; sweeps done, and to do, in this annealing;
+its first temperature."""
 
 COIN = np.uint64(1 << 40)
 """A bit that decides what makes no difference: taken every time, in turn, it would go around in circles."""
@@ -43,13 +44,15 @@ def advance(
     chances: Floats,  # [1024] minus logarithms of what is as likely
     numbers: Floats,
     random: NDArray[np.uint64],
-    sweeps: int,
+    moves: int,
 ) -> None:
-    """Let every variable have a chance to change sides, so many times, the temperature falling in a straight line."""
-    x, cost = random[0], numbers[COST]
-    for _ in range(sweeps):
+    """Let one variable after the other, so many in all, have a chance to change sides, the temperature falling in a straight line."""
+    x, cost, place = random[0], numbers[COST], int(numbers[PLACE])
+    while moves > 0:
         heat = numbers[HEAT] * (1 - numbers[SWEEP] / numbers[LENGTH])
-        for i in choice:
+        end = min(place + moves, len(choice))
+        for k in range(place, end):
+            i = choice[k]
             x = following(x)
             gained = gain[i]
             if gained > 0 or (-gained <= heat * chances[np.int64(x >> np.uint64(54))] and (gained < 0 or x & COIN)):
@@ -59,8 +62,12 @@ def advance(
                 side[i] = -was
                 for e in range(first[i], first[i + 1]):
                     gain[other[e]] -= double[e] * was * side[other[e]]
-        numbers[SWEEP] += 1
-        if cost < numbers[BEST_COST]:
-            numbers[BEST_COST] = cost
-            best[:] = side
-    random[0], numbers[COST] = x, cost
+        moves -= end - place
+        place = end
+        if place == len(choice):
+            place = 0
+            numbers[SWEEP] += 1
+            if cost < numbers[BEST_COST]:
+                numbers[BEST_COST] = cost
+                best[:] = side
+    random[0], numbers[COST], numbers[PLACE] = x, cost, place

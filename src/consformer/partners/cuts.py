@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from consformer import compiled
+from consformer.compiled.local.state import OTHER, WEIGHT
 from consformer.constraints.local import Pairs
 from consformer.csp import CSP
 from consformer.errors import ModelError
 from consformer.partners.sliced import SlicedSearch, checked_values
-from consformer.partners.statement import scrambled, soft_scale
+from consformer.partners.statement import scrambled, soft_scale, stated_pairs
 
 CHANCES = 1024
 SHORTEST = 64  # sweeps of the first annealing
@@ -63,12 +64,15 @@ class CutSearch(SlicedSearch):
         given = csp.given.numpy()
         allowed = csp.domain.numpy() & ((given < 0)[:, None] | (given[:, None] == np.arange(2)))
         self._choice = np.flatnonzero(allowed.all(1)).astype(np.int32)
-        one, other, weight, self._always = _pairs(csp)
-        self._one, self._other, self._double = one, other.astype(np.int32), 2 * weight
-        self._first = np.searchsorted(one, np.arange(csp.n + 1)).astype(np.int32)
+        pairs = stated_pairs(csp, soft_scale(csp), hard=0)
+        self._first, self._other = pairs["first"].astype(np.int32), np.ascontiguousarray(pairs["pair"][:, OTHER], np.int32)
+        self._one = np.repeat(np.arange(csp.n), np.diff(self._first))
+        weight = pairs["pair"][:, WEIGHT].astype(np.float64)  # whole numbers, so that sums are exact; less than nothing: wanted together
+        self._double = 2 * weight
+        self._even = float(np.abs(weight).sum()) / 4  # the cost when half of the pairs, which stand here twice, are as they should be
         self._pull = math.sqrt(float(np.square(weight).sum()) / max(csp.n, 1))
         self._done = 0
-        self._numbers = np.zeros(5)
+        self._numbers = np.zeros(6)
         self._side = np.where(allowed[:, 0], 1.0, -1.0)
         self._side[self._choice] = self._rng.choice([-1.0, 1.0], len(self._choice))
         self._best = self._side.copy()
@@ -103,11 +107,12 @@ class CutSearch(SlicedSearch):
         while done < moves and not self.over:
             if numbers[kernel.SWEEP] >= numbers[kernel.LENGTH]:
                 self._again()
-            sweeps = min(int(numbers[kernel.LENGTH] - numbers[kernel.SWEEP]), math.ceil((moves - done) / len(self._choice)))
+            left = int(numbers[kernel.LENGTH] - numbers[kernel.SWEEP]) * len(self._choice) - int(numbers[kernel.PLACE])
+            count = min(left, moves - done)
             pairs, found = (self._first, self._other, self._double, self._choice), (self._side, self._gain, self._best)
-            self._sweep(*pairs, *found, self._chances, numbers, self._random, sweeps)
-            done += sweeps * len(self._choice)
-            self._done += sweeps * len(self._choice)
+            self._sweep(*pairs, *found, self._chances, numbers, self._random, count)
+            done += count
+            self._done += count
         return done
 
     def _key(self) -> tuple[float, float]:
@@ -139,28 +144,7 @@ class CutSearch(SlicedSearch):
         return np.bincount(self._one, weights=pulls, minlength=self.csp.n).astype(np.float64, copy=False)
 
     def _cost(self, gains: NDArray[np.float64]) -> float:
-        return self._always + float(gains.sum()) / 4
-
-
-def _pairs(csp: CSP) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], float]:
-    """Pairs of different variables in both directions, sorted, with what each costs if on one side, and the cost when half of them are.
-
-    Weights are whole numbers, so that sums are exact.
-    """
-    scale, always = soft_scale(csp), 0.0
-    ends: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
-    for constraint in csp.constraints:
-        terms = constraint.local()
-        assert isinstance(terms, Pairs)
-        left, right = terms.left.numpy(), terms.right.numpy()
-        weight = np.maximum(np.rint(constraint.weight.numpy() * scale), 1.0)[terms.group.numpy()]
-        equal, apart = terms.equal.numpy(), left != right
-        always += float(weight[apart].sum()) / 2 + float(weight[~apart & ~equal].sum())
-        signed = np.where(equal, -weight, weight)[apart]
-        ends += [(left[apart], right[apart], signed), (right[apart], left[apart], signed)]
-    one, other, signed = (np.concatenate(column) for column in zip(*ends, strict=True))
-    order = np.argsort(one, kind="stable")
-    return one[order], other[order], signed[order], always
+        return self._even + float(gains.sum()) / 4
 
 
 def _values(sides: NDArray[np.float64]) -> list[int]:

@@ -44,7 +44,7 @@ def initial_state(csp: CSP, seed: int) -> kernel.State:
         numbers[place] = number
     ring = tenure + 12 if optimising else 1
     size = 1 << max(n - 1, 1).bit_length() if optimising else 1
-    pairs, counts = _pairs(csp, scale, hard), _counts(csp, scale, hard)
+    pairs, counts = stated_pairs(csp, scale, hard), _counts(csp, scale, hard)
     variable = np.zeros((n + 1, 8), np.int64)
     variable[:n, kernel.VALUE] = allowed.argmax(1)
     variable[:n, kernel.MOVABLE] = movable
@@ -82,7 +82,7 @@ def _weights(constraint: Constraint, scale: float, hard: int) -> Whole:
     return np.where(constraint.soft.numpy(), soft, hard).astype(np.int64)
 
 
-def _pairs(csp: CSP, scale: float, hard: int) -> dict[str, Whole]:
+def stated_pairs(csp: CSP, scale: float, hard: int) -> dict[str, Whole]:
     """All pairs in both directions, by the variable they start from."""
     ends: list[tuple[Whole, ...]] = [(np.zeros(0, np.int64),) * 4]
     for constraint in csp.constraints:
