@@ -36,6 +36,17 @@ def test_a_file(tmp_path: Path) -> None:
     assert set(part.labels) < set(found.labels)
 
 
+def test_a_mixed_set_begins_with_one_of_each_kind(tmp_path: Path) -> None:
+    for size in (3, 4, 5, 6):
+        clique(tmp_path / f"k{size}.col", size)
+    found = load_set(str(tmp_path))
+    mixed = found.mixed(seed=0, kind=lambda csp: csp.n < 6)
+    assert set(mixed.labels) == set(found.labels)
+    assert "k6" in mixed.first(2).labels
+    assert mixed.first(3).labels[:2] == mixed.first(2).labels
+    assert mixed.first(9).labels == mixed.labels
+
+
 def test_a_folder_of_graphs_with_known_numbers_of_colours(tmp_path: Path) -> None:
     for size in (3, 4):
         clique(tmp_path / f"k{size}.col", size)

@@ -15,6 +15,7 @@ from consformer.bench.comparison import Comparison, circumstances, gap_percent, 
 from consformer.bench.figures import BAND, colour, grid, labelled, legend_below, logarithmic, size_of
 from consformer.bench.tables import Cell, Fixed, Table
 from consformer.bench.ways import HYBRID, LOCAL, NETWORK, Way
+from consformer.csp import CSP
 from consformer.evaluation.summary import SIZES
 
 GROUPS = ("|V| = 800", "|V| = 1,000", "|V| = 2,000", "|V| ≥ 3,000")  # as Gset has them
@@ -46,6 +47,11 @@ class MaxcutBench(Comparison):
     ways = {
         way.name: way for way in (HYBRID, NETWORK, LOCAL, Way("cpsat", rival=CPSAT), *(Way(r.name, rival=r) for r in CUTTING if r != CPSAT))
     }
+
+    @staticmethod
+    def group(csp: CSP) -> int:
+        """Which of the sizes that tables tell apart."""
+        return bisect.bisect_right(EDGES, csp.n)
 
     @classmethod
     def tables(cls, about: About, rows: Rows) -> list[Table]:

@@ -86,7 +86,7 @@ class Multistart(Benchmark):
 
     @cached_property
     def _sets(self) -> dict[str, ProblemSet]:
-        return {name: load_set(name).sample(self.count, seed=0) for name in self.names}
+        return {name: load_set(name).mixed(seed=0).first(self.count) for name in self.names}
 
     def units(self) -> Sequence[Unit]:
         entrants = [*map(str, self.pools), CPSAT]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -37,6 +38,20 @@ class ProblemSet:
         if count >= len(self.problems):
             return self
         return self._part(sorted(np.random.default_rng(seed).choice(len(self.problems), count, replace=False).tolist()))
+
+    def mixed(self, seed: int, kind: Callable[[CSP], object] = lambda csp: None) -> ProblemSet:
+        """The same problems in a random order, one of each kind in turn: any beginning of them is a fair sample."""
+        order = np.random.default_rng(seed).permutation(len(self.problems)).tolist()
+        before = Counter[object]()
+        turns = {}
+        for index in order:
+            turns[index] = before[kind(self.problems[index])]
+            before[kind(self.problems[index])] += 1
+        return self._part(sorted(order, key=turns.__getitem__))
+
+    def first(self, count: int) -> ProblemSet:
+        """The first so many problems."""
+        return self._part(list(range(min(count, len(self.problems)))))
 
     def up_to(self, variables: int) -> ProblemSet:
         """The problems with no more variables than this."""

@@ -46,7 +46,9 @@ def maxcut(
     """MAXCUT on Gset: gap to the best known cut, by size of the graph and over time.
 
     Variants: hybrid, network, local, cpsat, greedy, goemans-williamson (up to 1,000 vertices), dwave-tabu (up to 5,000), dwave-annealing.
-    Graphs with weights of both signs have a table of their own. --quick: three graphs of up to 1,000 vertices, five seconds each.
+    Graphs with weights of both signs have a table of their own. Graphs come in a random order, one of each size in turn: a run that was
+    stopped has a fair sample, and one with a larger --count goes on with it. --quick: three graphs of up to 1,000 vertices, five
+    seconds each.
 
     [bold]Examples[/]
       consformer bench maxcut --graphs gset/graphs --best-known gset/best_known.csv --quick
@@ -62,7 +64,7 @@ def maxcut(
         problems = load_set(str(folder), best_known=table, where=where).with_best()
         largest = min(most or 1000, 1000) if quick else most
         problems = problems.up_to(largest) if largest is not None else problems
-        problems = problems.sample(3 if quick else count or len(problems.problems), seed=0)
+        problems = problems.mixed(seed=0, kind=MaxcutBench.group).first(3 if quick else count or len(problems.problems))
         return MaxcutBench([problems], variants_of(MaxcutBench, variants, networks), 5.0 if quick else time_limit, seed)
 
     run(make, shown, quick=quick)

@@ -106,7 +106,7 @@ def chosen_sets(names: Sequence[str], count: int | None) -> list[ProblemSet]:
     from consformer.evaluation import load_set
 
     found = [load_set(name) for name in names]
-    return found if count is None else [problems.sample(count, seed=0) for problems in found]
+    return found if count is None else [problems.mixed(seed=0).first(count) for problems in found]
 
 
 def variants_of(benchmark: type[Comparison], variants: Sequence[str] | None, networks: Sequence[str] | None) -> list[str]:

@@ -71,6 +71,6 @@ def sudoku(
         sets = [load_set("sudoku")]
         if hard is not None:
             sets.append(replace(load_set(str(hard)), name="rrn"))
-        return SudokuBench([each.sample(boards, seed=0) for each in sets], networks or NETWORKS, others, most, seed=seed)
+        return SudokuBench([each.mixed(seed=0).first(boards) for each in sets], networks or NETWORKS, others, most, seed=seed)
 
     run(make, shown, quick=quick, jobs=jobs)
