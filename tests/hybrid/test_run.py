@@ -20,7 +20,7 @@ from consformer.errors import ConsformerError, UnknownNameError
 from consformer.hybrid import PARTS, HybridRun
 from consformer.hybrid import parts as parts_module
 from consformer.hybrid.board import Board
-from consformer.hybrid.parts import ProverPart
+from consformer.hybrid.parts import ProverPart, RepairPart
 from consformer.result import Effort, Result
 from consformer.solving import start
 from tests.helpers import coloring, cycle, gibbs, impossible, problem, random_csp
@@ -261,10 +261,31 @@ def test_parts_that_would_take_too_long_to_begin_are_not_started(monkeypatch: py
     result = solve(hard_graph(), network=gibbs(), time_limit=1)
     assert result.effort.account is not None
     notes = {part.name: part.note for part in result.effort.account.parts}
-    assert notes["network"].startswith("is not started: it would take about 960 of the")
+    assert notes["network"].startswith("is not started: it would take about 960.0 of the")
     assert notes["CP-SAT"].startswith("is not started")
     assert notes["repair"] == "is not for problems as large as this"
     assert "moves" in notes["local search"]
+
+
+def test_a_repair_is_not_begun_when_it_would_end_too_late() -> None:
+    csp = hard_graph()
+    part = RepairPart(Board(csp), csp, seed=0)
+    try:
+        part._slowest = 5.0
+        assert (part.turn(0.05), part.at_least) == (5.0, 5.0)
+        part.take_turn(1.0)
+        assert part.over
+        assert part.seconds < 0.5
+        assert "longer than the time that is left" in part.note
+    finally:
+        part.close()
+
+
+def test_stating_cuts_is_known_to_take_less_than_stating_other_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts_module, "SECONDS_TO_STATE", {"cuts": 1e-3, "local.moves": 1.0})
+    (cut,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [60, 60]})
+    assert parts_module.off(cut, "local", 10) is None
+    assert "is not started" in str(parts_module.off(hard_graph(), "local", 10))
 
 
 def test_repairs_are_made_where_the_network_says() -> None:

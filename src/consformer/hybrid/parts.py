@@ -23,8 +23,9 @@ from consformer.search.refine import Refinement
 
 # Seconds that an iteration of a network takes for each (variable, value) pair, as long as none was timed: rather too many.
 SECONDS_PER_PAIR = 2e-5
-# And that it takes to make a problem ready for a part, for each of its cells.
-SECONDS_TO_STATE = {"local": 1e-6, "cpsat": 2e-6}
+# And that it takes to make a problem ready for a part, for each of its cells; for repairs, each time.
+SECONDS_TO_STATE = {"local.moves": 1e-6, "cuts": 4e-7, "cpsat": 2e-6, "repair": 1e-6}
+BRIEF = 0.1  # seconds to begin that are too few to ask whether they are worth it
 MOST_REPAIRED = 2_000_000  # cells of a problem: in a larger one, looking for a region to repair takes longer than repairing it
 NEARLY_PROVED = 0.1  # between the bound and the best, as a share of the best
 REPAIRED = 40  # variables in the first repair; more as long as repairs are quick, fewer when they are not
@@ -196,8 +197,13 @@ class RepairPart(Part):
         self.generator = torch.Generator().manual_seed(seed)
         self.network, self.size, self.count, self.chosen = network, REPAIRED, 0, 0
         self.choice = bool((csp.free & (csp.domain.sum(1) > 1)).any())  # whether there is anything to decide
+        self._slowest = SECONDS_TO_STATE["repair"] * cells(csp)
 
     def work(self, seconds: float) -> None:
+        if seconds < self._slowest:
+            self.over = True
+            self.note = self.note or "looking for something to repair would take longer than the time that is left"
+            return
         began = time.perf_counter()
         if self.board.values is None:  # nobody has found anything to repair yet
             self.board.offer(self.name, self.csp.random_values(1, self.generator)[0].tolist())
@@ -206,6 +212,7 @@ class RepairPart(Part):
             return
         if not self.repairer.waiting:
             self.repairer.submit(self.csp, *self._order())
+            self._slowest = max(time.perf_counter() - began, 0.9 * self._slowest)
         while self.repairer.waiting and time.perf_counter() - began < seconds:
             for repair in self.repairer.poll():
                 self.count += 1
@@ -220,7 +227,11 @@ class RepairPart(Part):
             self.over, self.note = True, self.repairer.reason
 
     def turn(self, usual: float) -> float:
-        return max(usual, REPAIR_SECONDS)
+        return max(usual, REPAIR_SECONDS, self._slowest)
+
+    @property
+    def at_least(self) -> float:
+        return self._slowest
 
     def _order(self) -> tuple[list[int], torch.Tensor]:
         """What to repair, and which of its variables."""
@@ -288,9 +299,10 @@ def off(csp: CSP, name: str, seconds: float) -> str | None:
         return "is not for problems as large as this"
     if name == "local" and not compiled.available():
         return "needs a compiler: pip install numba"
-    needed = SECONDS_PER_PAIR * csp.n * csp.m if name == "network" else SECONDS_TO_STATE.get(name, 0.0) * cells(csp)
-    if needed > seconds / 2 and needed > 1:
-        return f"is not started: it would take about {needed:.0f} of the {seconds:.0f} seconds to begin"
+    code = searcher(csp).code if name == "local" else name
+    needed = SECONDS_PER_PAIR * csp.n * csp.m if name == "network" else SECONDS_TO_STATE.get(code, 0.0) * cells(csp)
+    if needed > seconds / 2 and needed > BRIEF:
+        return f"is not started: it would take about {needed:.1f} of the {seconds:.1f} seconds to begin"
     return None
 
 

@@ -52,7 +52,8 @@ LONGEST = 0.1  # of the time that has passed: a turn that takes longer waits, be
 FIRST_TURN = 0.02  # of the quick parts, before another process is started
 GLANCE, MOST_GLANCED = 0.005, 200_000  # seconds of backtracking before all else, on problems of up to so many cells
 REWARD, MOST_WEIGHT = 1.5, 8.0  # a part that found something better gets so much more of the time, but not all of it
-MARGIN = 0.02  # seconds before the time limit at which work ends, so that the answer is there in time
+# Seconds before the time limit at which work ends, so that the answer is there, and has been looked at by the checker, in time.
+MARGIN, MARGIN_PER_CELL = 0.02, 1e-7
 # Where there is something to optimise, CP-SAT gives its core to a second local search when the best is not its own after so much of the
 # time, but not before so many seconds. Else it may yet prove that there is no solution: it goes on, and after so many seconds the second
 # local search shares the cores with it.
@@ -99,7 +100,8 @@ class HybridRun:
 
     def __iter__(self) -> Iterator[Event]:
         self._started = time.perf_counter()
-        self._deadline = self._started + self.time_limit - MARGIN
+        margin = MARGIN + MARGIN_PER_CELL * sum(cells(csp) for csp in self.problems)
+        self._deadline = self._started + self.time_limit - min(margin, self.time_limit / 2)
         for place, solve in enumerate(self._solves):  # what needs hardly any search is done first
             if time.perf_counter() >= self._deadline:
                 break
@@ -303,7 +305,8 @@ class HybridRun:
                 prover.over = True
             elif passed < SECOND_WIND or solve.csp.tight:
                 return
-        beside.append(LocalThread(solve.board, solve.reduced, self.seed + 1))
+        if off(solve.reduced, "local", solve.left) is None:
+            beside.append(LocalThread(solve.board, solve.reduced, self.seed + 1))
 
 
 class Solve:
