@@ -11,7 +11,7 @@ import pytest
 from consformer.cli import main
 from consformer.cli.app import err
 from consformer.training.checkpoint import Card, save_network
-from tests.cli.running import Cli, Ran, clique
+from tests.cli.running import Cli, Ran, clique, not_yet
 from tests.helpers import gibbs
 
 
@@ -70,3 +70,9 @@ def boards(tmp_path: Path) -> Path:
 def unsolvable(tmp_path: Path) -> Path:
     """A file with a graph of five vertices that four colours are not enough for."""
     return clique(tmp_path / "k5.col", 5)
+
+
+@pytest.fixture
+def never_solving(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A solve fails the test."""
+    monkeypatch.setattr("consformer.solving.refine", not_yet)

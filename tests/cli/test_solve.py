@@ -2,25 +2,17 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from torch import Tensor
 
-from consformer import CSP, families, formats
+from consformer import CSP, formats
 from consformer.checker import check
-from consformer.cli.solve import _done, _note, headline
-from consformer.networks import EquivariantNetwork, TokenConfig, TokenNetwork
-from consformer.search.refine import Event
-from consformer.solving import refine, solve
-from consformer.training.checkpoint import Card, save_network
-from tests.cli.running import Cli, clique, no_permission, no_space, not_yet, process
-from tests.helpers import cycle, gibbs
+from consformer.solving import refine
+from tests.cli.running import Cli, clique, no_space, process
+from tests.helpers import gibbs
 
 KEYS = ["status", "family", "values", "violations", "objective", "iterations", "seconds", "network", "seed"]
 
@@ -338,11 +330,6 @@ def test_answers_as_text_in_a_file(cli: Cli, boards: Path, network: Path, tmp_pa
     assert set(json.loads((tmp_path / "colours.txt").read_text())["colors"]) == {"1", "2", "3"}
 
 
-@pytest.fixture
-def never_solving(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("consformer.solving.refine", not_yet)
-
-
 @pytest.mark.usefixtures("never_solving")
 def test_an_output_that_cannot_be_written_is_told_before_solving(cli: Cli, board: Path, tmp_path: Path) -> None:
     cli("solve", board, "--output", tmp_path / "nowhere" / "a.txt").refused("a.txt: cannot be written: there is no folder", "make it")
@@ -370,215 +357,3 @@ def test_a_disk_that_is_full_at_the_end(cli: Cli, board: Path, network: Path, tm
     assert ran.document["status"] == "solved"
     assert ran.err == f"error: {path}: cannot be written: No space left on device; name another file\n"
     assert path.read_text() == "old"
-
-
-# --- bad input ----------------------------------------------------------------------------------------------------
-
-CSP_JSON = '{"format": "consformer-csp", "version": 1, "values": [1, 2], "variables": {"count": 2, "fixed": {"0": 7}}, "constraints": []}'
-
-BAD_FILES: dict[str, tuple[str | bytes, list[str]]] = {
-    "a board of 80 characters": ("." * 80, [":1: ", "81", "80"]),
-    "a letter in a board": ("." * 81 + "\n" + "12x" + "." * 78, [":2: ", "'x'", "r1c3", "1 to 9"]),
-    "contradictory givens": ("1" + "." * 7 + "1" + "." * 72, [":1: ", "r1c1 and r1c9", "same row", "must go"]),
-    "a header that disagrees": ("c comment\np edge 3 5\ne 1 2\n", [":2: ", "5 edges, but 1", "correct"]),
-    "a vertex out of range": ("p edge 3 1\ne 1 4\n", [":2: ", "vertex 4 is out of range", "1 to 3"]),
-    "a self-loop": ("p edge 3 1\ne 2 2\n", [":2: ", "vertex 2", "itself", "no colouring exists", "remove"]),
-    "an empty file": ("", [": ", "empty", "at least one problem"]),
-    "nothing but blanks": (" \n\n", [": ", "empty", "at least one problem"]),
-    "a binary file": (b"\x00\xff\xfe" * 50, [": ", "not a text file", "give a text file"]),
-    "a torch file that is none": (b"PK\x03\x04" + b"\x00" * 50, [": ", "torch", "damaged"]),
-    "a value outside a domain": (CSP_JSON, [": ", "variables.fixed.0", "7", "values"]),
-    "no JSON": ('{"format": "consformer-csp",\n "version" 1}', [":2: ", "not valid JSON"]),
-    "a poem": ("Shall I compare thee to a summer's day?\n", [": ", "no format known here", "name the format"]),
-}
-
-
-@pytest.mark.usefixtures("never_solving")
-@pytest.mark.parametrize("name", BAD_FILES)
-@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
-def test_bad_files(cli: Cli, tmp_path: Path, name: str, as_json: bool) -> None:
-    content, (place, *parts) = BAD_FILES[name]
-    path = tmp_path / "problem.txt"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    ran = cli("solve", path, "--output", tmp_path / "answers.txt", *(["--json"] if as_json else []))
-    ran.refused(f"error: {path}{place}", *parts)
-    assert [found.name for found in tmp_path.iterdir()] == ["problem.txt"]
-
-
-@pytest.mark.usefixtures("never_solving")
-def test_files_that_cannot_be_read(cli: Cli, tmp_path: Path, board: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cli("solve", tmp_path).refused(f"error: {tmp_path}: this is a directory", "give a file")
-    cli("solve", tmp_path / "nowhere.txt").refused("nowhere.txt: there is no such file", "check the path")
-    monkeypatch.setattr(Path, "read_bytes", no_permission)
-    cli("solve", board).refused(f"error: {board}: ", "no permission", "chmod +r")
-
-
-@pytest.mark.parametrize(
-    ("options", "parts"),
-    [
-        (["--family", "sodoku"], ["unknown family 'sodoku'", "did you mean 'sudoku'?", "coloring"]),
-        (["--family", "coloring"], ["does not hold a coloring problem but a board"]),
-        (["--format", "sudoku_line"], ["unknown format 'sudoku_line'", "did you mean 'sudoku_lines'?"]),
-        (["--format", "gset"], ["board.txt:1: ", "<vertices> <edges>"]),
-        (["--network", "ani"], ["unknown network 'ani'", "did you mean 'any'?"]),
-        (["--network", "nowhere.safetensors"], ["nowhere.safetensors: cannot be read"]),
-        (["--colors", "3"], ["sudoku has no option 'colors'"]),
-        (["--pool", "0"], ["pool must be a whole number from 1, not 0"]),
-        (["--iterations", "-1"], ["iterations must be a whole number from 0, not -1"]),
-        (["--time-limit", "nan"], ["time limit must be a number"]),
-        (["--p", "half"], ["p 'half' is not understood", "0.7..1"]),
-        (["--temperature", "0"], ["temperature '0' is out of range"]),
-        (["--select", "best"], ["unknown selection 'best'", "conflicts, gradient"]),
-        (["--decode", "best"], ["unknown decoding 'best'", "greedy, sample"]),
-        (["--restart", "0"], ["restart must be a whole number from 1"]),
-        (["--seed", "-1"], ["seed must be a whole number from 0"]),
-    ],
-    ids=lambda given: " ".join(given) if isinstance(given, list) and str(given[0]).startswith("--") else "",
-)
-def test_bad_options(cli: Cli, board: Path, network: Path, options: list[str], parts: list[str]) -> None:
-    default = [] if "--network" in options else ["--network", str(network)]
-    cli("solve", board, *default, *options, "--output", board.with_name("a.txt")).refused(*parts)
-    assert not board.with_name("a.txt").exists()
-
-
-def test_damaged_networks(cli: Cli, board: Path, network: Path, tmp_path: Path) -> None:
-    for size in (0, 4, 100, -1):
-        (tmp_path / "cut.safetensors").write_bytes(network.read_bytes()[:size])
-        cli("solve", board, "--network", tmp_path / "cut.safetensors").refused(f"error: {tmp_path}/cut.safetensors: ")
-    (tmp_path / "text.safetensors").write_text("not a network")
-    cli("solve", board, "--network", tmp_path / "text.safetensors").refused("text.safetensors: is not a safetensors file")
-    cli("solve", board, "--network", tmp_path).refused(str(tmp_path))
-
-
-def test_a_network_that_does_not_fit(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "large.txt").write_text(" ".join(["0"] * 256))
-    token = TokenNetwork(TokenConfig(values=9, width=8, layers=1, heads=1))
-    save_network(tmp_path / "nine.safetensors", token, Card("nine", "token", token.config_dict()))
-    ran = cli("solve", tmp_path / "large.txt", "--network", tmp_path / "nine.safetensors", "--output", tmp_path / "a.txt")
-    ran.refused("at most 9 values, the problem has 16")
-    assert not (tmp_path / "a.txt").exists()
-
-
-# --- interrupted --------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def press_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Ctrl-C at the given calls of the network."""
-
-    def at(*calls: int) -> None:
-        made = 0
-        usual = EquivariantNetwork.forward
-
-        def forward(self: EquivariantNetwork, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
-            nonlocal made
-            made += 1
-            for _ in range(calls.count(made)):
-                signal.raise_signal(signal.SIGINT)
-            return usual(self, csp, values, subset, temperature)
-
-        monkeypatch.setattr(EquivariantNetwork, "forward", forward)
-
-    return at
-
-
-def test_ctrl_c_gives_the_best_attempt(
-    cli: Cli, unsolvable: Path, network: Path, press_ctrl_c: Callable[..., None], tmp_path: Path
-) -> None:
-    press_ctrl_c(25)
-    arguments = ["solve", unsolvable, "--colors", 4, "--network", network, "--method", "network", "--time-limit", 60, "--json"]
-    arguments += ["-o", tmp_path / "a.json"]
-    ran = cli(*arguments)
-    assert ran.code == 130
-    assert ran.err == "interrupted: this is the best that was found until then\n"
-    assert (ran.document["status"], ran.document["violations"], ran.document["iterations"]) == ("unsolved", 1, 25)
-    assert json.loads((tmp_path / "a.json").read_text()) == ran.document
-
-
-def test_a_second_ctrl_c_does_not_wait(cli: Cli, unsolvable: Path, network: Path, press_ctrl_c: Callable[..., None]) -> None:
-    press_ctrl_c(5, 5)
-    ran = cli("solve", unsolvable, "--colors", 4, "--network", network, "--method", "network", "--time-limit", 60, "--json")
-    assert (ran.code, ran.out, ran.err) == (130, "", "interrupted\n")
-
-
-def test_ctrl_c_while_the_answers_are_checked(cli: Cli, board: Path, network: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted_check(*arguments: Any) -> Any:
-        signal.raise_signal(signal.SIGINT)
-        return check(*arguments)
-
-    monkeypatch.setattr("consformer.checker.check", interrupted_check)
-    ran = cli("solve", board, "--network", network, "--iterations", 300, "--json")
-    assert ran.code == 130
-    assert ran.document["status"] == "solved"
-
-
-def test_results_tell_which_searches_were_interrupted(press_ctrl_c: Callable[..., None]) -> None:
-    easy, hard = cycle(4, 4), families.get("coloring").unpack({"n": 3, "colors": 2, "kind": None, "edges": [0, 1, 0, 2, 1, 2]})
-    press_ctrl_c(200)
-    results = solve([easy, hard], network=gibbs(), method="network", time_limit=60)
-    assert [(result.status, result.effort.interrupted) for result in results] == [("solved", False), ("unsolved", True)]
-    assert not solve(hard, network=gibbs(), iterations=5).effort.interrupted
-
-
-def test_ctrl_c_at_the_keyboard(unsolvable: Path, network: Path) -> None:
-    """As a process of its own, in the middle of a long search."""
-    command = ["solve", unsolvable, "--colors", 4, "--network", network, "--method", "network", "--time-limit", 60, "--json"]
-    running = process(*command, code=TELL_WHEN_SOLVING)
-    assert running.stderr is not None
-    assert running.stderr.readline() == "solving\n"
-    time.sleep(0.3)
-    running.send_signal(signal.SIGINT)
-    out, told = running.communicate(timeout=30)
-    assert running.returncode == 130
-    assert told == "interrupted: this is the best that was found until then\n"
-    document = json.loads(out)
-    assert (document["status"], document["violations"]) == ("unsolved", 1)
-    assert document["seconds"] < 30
-
-
-TELL_WHEN_SOLVING = """
-import sys
-from consformer.cli import main
-from consformer.search.refine import Refinement
-
-usual = Refinement.__iter__
-
-def started(self):
-    print("solving", file=sys.stderr, flush=True)
-    return usual(self)
-
-Refinement.__iter__ = started
-main()
-"""
-
-
-# --- the progress bar ---------------------------------------------------------------------------------------------
-
-
-def event(**given: Any) -> Event:
-    return Event(**{"iteration": 5, "seconds": 1.0, "total": 1, "finished": 0, "solved": 0, "violations": 2, "cost": 0.0, **given})
-
-
-def test_what_the_progress_bar_says() -> None:
-    csp = cycle(4, 2)
-    assert _note(event(), [csp]) == "iteration 5, 2 violated"
-    assert _note(event(total=7, solved=3), [csp] * 7) == "3/7 solved, iteration 5"
-    (cut,) = formats.read_problems(b"3 2\n1 2 2\n2 3 2\n")
-    assert _note(event(violations=0, cost=2.0), [cut]) == "iteration 5, objective 2"
-
-
-def test_how_far_the_progress_bar_is() -> None:
-    def done(found: Event, **settings: Any) -> float:
-        return _done(found, refine([cycle(4, 2)], network=gibbs(), **settings))
-
-    assert done(event(), iterations=20) == 0.25
-    assert done(event(), iterations=20, time_limit=2) == 0.5
-    assert done(event(total=4, finished=3), iterations=20) == 0.75
-    assert done(event(seconds=3.0), time_limit=2) == 1.0
-
-
-def test_headline() -> None:
-    torch.manual_seed(0)
-    result = solve(cycle(4, 2), network=gibbs(), iterations=1)
-    assert "1 iteration, " in headline(result) or "0 iterations, " in headline(result)
-    assert headline(result).endswith("network EquivariantNetwork, seed 0")

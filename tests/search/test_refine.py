@@ -1,37 +1,17 @@
 from __future__ import annotations
 
-import time
-from typing import Any
-
 import pytest
 import torch
 from torch import Tensor
 
 from consformer import checker
 from consformer.csp import CSP
-from consformer.networks import Network
 from consformer.search import refine as refine_module
-from consformer.search.refine import Event, Refinement, SearchSettings
-from consformer.search.restart import ORIGINS, PACES
-from consformer.search.schedule import Annealed, Fixed, Reheated, Sawtooth
+from consformer.search.refine import Refinement, SearchSettings
+from consformer.search.schedule import Fixed
 from consformer.search.select import ARMS, SELECTORS
 from tests.helpers import ScriptedNetwork, cycle, gibbs, impossible, problem, random_csp, small_equivariant
-
-
-def run(problems: list[CSP], network: Network | None = None, **settings: Any) -> tuple[Refinement, list[Event]]:
-    refinement = Refinement(problems, network or gibbs(), SearchSettings(**settings))
-    return refinement, list(refinement)
-
-
-def values_of(refinement: Refinement) -> list[list[int]]:
-    return [found.values for found in refinement.incumbents if found is not None]
-
-
-def cut(n: int = 12) -> CSP:
-    """MAXCUT of a graph with odd cycles: no assignment is free of cost."""
-    edges = [(i, (i + d) % n) for i in range(n) for d in (1, 2)]
-    return problem([{"kind": "not_equal", "scope": list(edge), "soft": True, "weight": 1.0} for edge in edges], n=n, m=2)
-
+from tests.search.refining import cut, run, values_of
 
 # --- it solves ----------------------------------------------------------------------------------------------------
 
@@ -82,118 +62,6 @@ def test_only_the_subset_changes() -> None:
     for (_, before, subset, _), (_, after, _, _) in zip(network.calls, network.calls[1:], strict=False):
         assert torch.equal(after[~subset], before[~subset])
         assert not torch.equal(after, before)
-
-
-# --- pools, queues, restarts --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("pairs", [1, 60, 60_000])
-def test_the_queue_is_worked_off(monkeypatch: pytest.MonkeyPatch, pairs: int) -> None:
-    """Finished problems leave, waiting ones come in, and each has its own clock: at most so many iterations."""
-    monkeypatch.setattr(refine_module, "PAIRS_AT_ONCE", pairs)
-    problems = [cycle(3 + i % 5, 3) for i in range(7)] + [impossible()] + [cycle(4 + i % 4, 4) for i in range(7)]
-    network = ScriptedNetwork()
-    refinement, events = run(problems, network, iterations=60)
-    widths = [csp.domain.numel() for csp, *_ in network.calls]
-    if pairs == 60:
-        assert max(widths) <= 60
-    assert events[-1].finished == 15
-    for csp, found in zip(problems, refinement.incumbents, strict=True):
-        assert found is not None
-        assert found.finished
-        assert found.iterations <= 60
-        assert checker.check(csp, found.values).violations == found.violations
-    stubborn = refinement.incumbents[7]
-    assert stubborn is not None
-    assert stubborn.violations >= 1
-    assert stubborn.iterations == 60
-
-
-def test_the_solved_leave() -> None:
-    problems = [problem([], n=2, m=2) for _ in range(6)] + [cycle(3, 3), impossible()]
-    network = ScriptedNetwork()
-    run(problems, network, iterations=30)
-    assert len(network.calls[1][0].instances) <= 2
-    assert len(network.calls[-1][0].instances) == 1
-
-
-def test_one_problem_with_many_values_does_not_swell_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a union every variable has as many values as the one with the most: that is what has to fit."""
-    monkeypatch.setattr(refine_module, "PAIRS_AT_ONCE", 300)
-    network = ScriptedNetwork()
-    run([impossible(n=10, m=3)] * 5 + [impossible(n=101, m=100)] + [impossible(n=10, m=3)] * 5, network, iterations=1)
-    assert sorted(csp.domain.numel() for csp, *_ in network.calls) == [150, 150, 10_100]
-
-
-def test_thousands_that_are_finished_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refine_module, "PAIRS_AT_ONCE", 1)
-    refinement, events = run([impossible()] * 1500, ScriptedNetwork(), iterations=0)
-    assert len(events) == 1
-    assert events[0].finished == 1500
-    assert all(found is not None and found.iterations == 0 for found in refinement.incumbents)
-
-
-def test_a_pool_is_as_good_as_its_best() -> None:
-    """Three of four candidates are made to be wrong for ever; the fourth finds it."""
-
-    def answer(csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
-        wanted = torch.zeros_like(values)
-        wanted[2] = torch.arange(csp.n) % 2
-        return 100.0 * csp.one_hot(wanted)
-
-    refinement, _ = run([cycle(6, 2)], ScriptedNetwork(answer), iterations=10, pool=4, p=Fixed(1.0))
-    (found,) = refinement.incumbents
-    assert found is not None
-    assert found.values == [0, 1, 0, 1, 0, 1]
-
-
-def test_pool_candidates_start_apart() -> None:
-    network = ScriptedNetwork()
-    run([impossible(n=40, m=3)], network, iterations=1, pool=5)
-    values = network.calls[0][1]
-    assert values.shape == (5, 40)
-    assert len(torch.unique(values, dim=0)) == 5
-
-
-def test_stale_candidates_restart() -> None:
-    def stay(csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
-        return 100.0 * csp.one_hot(values)
-
-    network = ScriptedNetwork(stay)
-    run([impossible(n=30, m=5)], network, iterations=10, restart=4)
-    seen = [values for _, values, _, _ in network.calls]
-    changes = [i for i in range(1, 10) if not torch.equal(seen[i], seen[i - 1])]
-    assert changes == [4, 9]  # 4 iterations without progress; the new one's first look counts as progress
-
-    network = ScriptedNetwork(stay)
-    run([impossible(n=30, m=5)], network, iterations=10)
-    assert all(torch.equal(values, network.calls[0][1]) for _, values, _, _ in network.calls)
-
-
-@pytest.mark.parametrize("patience", PACES)
-@pytest.mark.parametrize("restarts", ORIGINS)
-def test_a_restart_does_not_lose_the_best(restarts: str, patience: str) -> None:
-    csp = impossible(n=12, m=4)
-    refinement, _ = run([csp], gibbs(), iterations=40, restart=2, pool=2, restarts=restarts, patience=patience)
-    (found,) = refinement.incumbents
-    assert found is not None
-    assert checker.check(csp, found.values).violations == found.violations == min(v for _, v, _ in found.history)
-
-
-def test_candidates_begin_anew_from_elites() -> None:
-    """The network spoils everything but its first answer; what restarts is then like that answer, not random."""
-    wanted = torch.arange(60) % 2
-
-    def answer(csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
-        right = wanted.clone()
-        right[0] = 1  # one pair of neighbours, or two, remain the same
-        return 100.0 * csp.one_hot((right if len(network.calls) == 1 else torch.zeros(60, dtype=torch.int64)).expand(values.shape))
-
-    network = ScriptedNetwork(answer)
-    run([cycle(60, 2)], network, iterations=8, restart=4, p=Fixed(1.0), restarts="elite")
-    alike = [float((values[0] == wanted).float().mean()) for _, values, _, _ in network.calls]
-    assert max(alike[2:6]) <= 0.5
-    assert alike[6] > 0.6
 
 
 # --- strategies -----------------------------------------------------------------------------------------------------
@@ -282,148 +150,6 @@ def test_improvements_are_in_the_history() -> None:
     seconds, violations, _ = zip(*found.history, strict=True)
     assert list(seconds) == sorted(seconds)
     assert list(violations) == sorted(set(violations), reverse=True)
-
-
-# --- limits and determinism ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("limit", [0, 1, 7])
-def test_iteration_limit(limit: int) -> None:
-    network = ScriptedNetwork()
-    refinement, events = run([impossible()], network, iterations=limit)
-    assert len(network.calls) == limit
-    assert [event.iteration for event in events] == list(range(limit + 1))
-    (found,) = refinement.incumbents
-    assert found is not None
-    assert found.iterations == limit
-
-
-class Clock:
-    """A clock that only moves when it is told to."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = 1000.0
-        monkeypatch.setattr(time, "perf_counter", lambda: self.now)
-
-    def slow(self, seconds: float) -> ScriptedNetwork:
-        """A network that takes so long."""
-
-        def answer(csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor) -> Tensor:
-            self.now += seconds
-            return torch.zeros(*values.shape, csp.m)
-
-        return ScriptedNetwork(answer)
-
-
-def test_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No iteration starts after the limit, so it is passed by less than one."""
-    network = Clock(monkeypatch).slow(0.3)
-    refinement, events = run([impossible()], network, time_limit=1.0)
-    assert len(network.calls) == 4
-    assert [round(event.seconds, 1) for event in events] == [0.0, 0.3, 0.6, 0.9, 1.2]
-    assert refinement.incumbents[0] is not None
-
-
-def test_the_earlier_limit_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch)
-    for iterations, seconds, calls in ((2, 1.0, 2), (10, 1.0, 4)):
-        network = clock.slow(0.3)
-        run([impossible()], network, iterations=iterations, time_limit=seconds)
-        assert len(network.calls) == calls
-
-
-def test_annealing_by_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = Clock(monkeypatch).slow(0.25)
-    run([impossible()], network, time_limit=1.0, temperature=Annealed(1.0, 0.01))
-    assert [float(temperature[0, 0]) for *_, temperature in network.calls] == pytest.approx([1.0, 0.01**0.25, 0.1, 0.01**0.75])
-
-
-def test_the_clock_starts_with_the_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(monkeypatch)
-    network = clock.slow(0.3)
-    refinement = Refinement([impossible()], network, SearchSettings(time_limit=1.0))
-    clock.now += 100
-    assert len(list(refinement)) == 5
-
-
-def test_time_limit_zero() -> None:
-    network = ScriptedNetwork()
-    refinement, events = run([impossible(), cycle(3, 3)], network, time_limit=0.0)
-    assert not network.calls
-    assert len(events) == 1
-    assert len(values_of(refinement)) == 2
-
-
-def test_out_of_time_before_the_turn_of_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refine_module, "PAIRS_AT_ONCE", 1)
-    refinement, events = run([impossible()] * 3, ScriptedNetwork(), time_limit=0.0)
-    assert [found is not None for found in refinement.incumbents] == [True, False, False]
-    assert events[-1].total == 3
-
-
-def test_no_limit_ends_with_the_solution() -> None:
-    _, events = run([cycle(5, 3)])
-    assert events[-1].solved == 1
-
-
-@pytest.mark.parametrize(
-    "chosen",
-    [{"decode": "sample"}, {"decode": "greedy"}, {"select": "bandit", "restarts": "mixed", "patience": "adaptive"}],
-    ids=lambda chosen: "-".join(chosen.values()),
-)
-def test_the_same_seed_gives_the_same_run(chosen: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refine_module, "PAIRS_AT_ONCE", 150)
-    problems = [random_csp(seed) for seed in range(6)]
-
-    def outcome(seed: int) -> list[Any]:
-        torch.manual_seed(int(time.perf_counter_ns()) % 1000)  # the global generator must not matter
-        settings: dict[str, Any] = {"iterations": 8, "pool": 2, "restart": 3, "temperature": Annealed(1.0, 0.2), **chosen}
-        refinement, events = run(problems, small_equivariant(), seed=seed, **settings)
-        return [values_of(refinement), [(event.violations, event.cost, event.finished) for event in events]]
-
-    assert outcome(1) == outcome(1)
-    assert outcome(1) != outcome(2)
-
-
-def test_a_long_search_goes_on_with_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Decided by how much went through the network, so that runs repeat to the bit."""
-    monkeypatch.setattr(refine_module, "PAIRS_FOR_COMPILER", 3 * 9)
-    network = small_equivariant()
-    histories = []
-    for _ in range(2):
-        refinement = Refinement([impossible(3, 3), impossible(4, 2)], network, SearchSettings(iterations=12, seed=4))
-        used = []
-        for _event in refinement:
-            used.append(refinement.network is not network)
-        histories.append([(found.values, [step[1:] for step in found.history]) for found in refinement.incumbents if found is not None])
-        assert used == sorted(used)  # there is no way back
-        assert not used[1]
-        assert used[-1]
-    assert histories[0] == histories[1]
-
-
-def test_schedules_follow_the_age_of_each_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A problem that comes in late starts its schedule from the beginning."""
-    monkeypatch.setattr(refine_module, "PAIRS_AT_ONCE", 6)
-    network = ScriptedNetwork()
-    run([impossible(), impossible()], network, iterations=4, temperature=Reheated(0.25, 1.0, 3))
-    assert [float(temperature[0, 0]) for *_, temperature in network.calls] == [0.25, 0.25, 1.0, 0.25] * 2
-
-
-def test_a_sawtooth_follows_the_starts_of_a_candidate() -> None:
-    network = ScriptedNetwork(lambda csp, values, subset, temperature: 100.0 * csp.one_hot(values))
-    run([impossible(n=30, m=5)], network, iterations=8, restart=4, temperature=Sawtooth(1.0, 0.25, 3))
-    found = [float(temperature[0, 0]) for *_, temperature in network.calls]
-    assert found == pytest.approx([1, 0.5, 0.25, 1, 1, 0.5, 0.25, 1])  # the fifth is the first after a restart
-
-
-def test_annealing_ends_with_the_run() -> None:
-    network = ScriptedNetwork()
-    run([impossible()], network, iterations=5, temperature=Annealed(1.0, 0.01))
-    found = [float(temperature[0, 0]) for *_, temperature in network.calls]
-    assert found[0] == 1.0
-    assert found == sorted(found, reverse=True)
-    assert found[-1] == pytest.approx(0.01**0.8)
 
 
 # --- corner cases -------------------------------------------------------------------------------------------------

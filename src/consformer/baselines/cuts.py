@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from consformer.csp import CSP
 from consformer.families.maxcut import cut_value, edges_of
 
 LARGEST_SDP = 1000  # vertices: one step of the solver decomposes a matrix of that size
+NEARLY = 0.95  # of the time that is left: what a last round of annealing is made for
 LARGEST_TABU = 5000  # vertices: D-Wave's tabu search keeps matrices of that size, a gigabyte then
 HYPERPLANES = 1000
 ROUNDING = 0.1  # share of the time for drawing hyperplanes
@@ -125,31 +125,30 @@ class DWaveTabu(Rival):
 
 @dataclass(frozen=True)
 class DWaveAnnealing(Rival):
-    """D-Wave's simulated annealing, again and again with twice as many sweeps, as long as there is time for it."""
+    """D-Wave's simulated annealing, again and again with twice as many sweeps, in the end with as many as there is time for."""
 
     name: str = "dwave-annealing"
     title: str = "dwave-samplers annealing (1 thread)"
     package: str = "dwave-samplers"
     module: str = "dwave.samplers"
-    sweeps: int = 250  # of the first round
+    sweeps: int = 250  # of the first round, and the fewest of the last
 
     def solve(self, csp: CSP, seconds: float, seed: int) -> Answer:
         from dwave.samplers import SimulatedAnnealingSampler
 
         began = time.perf_counter()
         model, best, value, way = ising(csp), None, -np.inf, []
-        sampler = SimulatedAnnealingSampler()
-        before = 0.0
-        for turn in count():
+        sampler, sweeps, turn = SimulatedAnnealingSampler(), self.sweeps, 0
+        while turn == 0 or sweeps >= self.sweeps:
             started = time.perf_counter()
-            if turn and started - began + 2 * before > seconds:
-                break
-            sides = sides_of(sampler.sample(model, num_reads=1, num_sweeps=self.sweeps * 2**turn, seed=seed + turn))
-            before = time.perf_counter() - started
+            sides = sides_of(sampler.sample(model, num_reads=1, num_sweeps=sweeps, seed=seed + turn))
+            now = time.perf_counter()
             found = cut_value(csp, sides)
             if found > value:
                 best, value = sides, found
-                way.append((time.perf_counter() - began, found))
+                way.append((now - began, found))
+            sweeps = min(2 * sweeps, int(NEARLY * (seconds - (now - began)) * sweeps / (now - started)))
+            turn += 1
         return Answer(best, way=tuple(way))
 
 
