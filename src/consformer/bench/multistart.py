@@ -71,7 +71,7 @@ class Multistart(Benchmark):
         *,
         sets: Sequence[str] = USUAL,
         pools: Sequence[int] = POOLS,
-        count: int = 60,
+        count: int = 30,
         seconds: float = 10.0,
         seed: int = 0,
         quick: bool = False,

@@ -49,7 +49,7 @@ class Selection(Benchmark):
     command = "consformer bench selection"
     key = ("set", "p", "portion")
 
-    def __init__(self, network: str = "any", *, count: int = 200, iterations: int = 500, seed: int = 0, quick: bool = False) -> None:
+    def __init__(self, network: str = "any", *, count: int = 100, iterations: int = 500, seed: int = 0, quick: bool = False) -> None:
         self.network, self.count, self.iterations, self.seed = network, count, iterations, seed
         self.portion, self._asked = PORTION, Asked()
         if quick:

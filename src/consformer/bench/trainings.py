@@ -18,7 +18,7 @@ from consformer.evaluation import load_set
 from consformer.training.checkpoint import read_card
 from consformer.training.recipe import Recipe
 
-CORE_MINUTES = 10.0
+CORE_MINUTES = 4.0
 QUICK_CORE_MINUTES = 0.1
 AS_BEFORE = "The networks of the table before, which were not trained on such problems; all else as there."
 TRAINING = "training"  # in the place of a set: the row that tells how a variant was trained
@@ -71,7 +71,7 @@ class Trainings(Benchmark, registered=False):
     tests: ClassVar[Mapping[str, Sequence[Problems]]]  # by task
 
     def __init__(
-        self, *, core_minutes: float | None = None, count: int = 100, iterations: int = 1000, seed: int = 0, quick: bool = False
+        self, *, core_minutes: float | None = None, count: int = 50, iterations: int = 500, seed: int = 0, quick: bool = False
     ) -> None:
         """`quick` trains small networks for seconds on 4×4 boards."""
         usual = QUICK_CORE_MINUTES if quick else CORE_MINUTES

@@ -20,8 +20,8 @@ from consformer.cli.bench.shared import (
 @command
 def positions(
     core_minutes: CoreMinutesOption = None,
-    count: Annotated[int, typer.Option(min=1, help="Problems of each set.")] = 100,
-    iterations: Annotated[int, typer.Option(min=1, help="For each problem.")] = 1000,
+    count: Annotated[int, typer.Option(min=1, help="Problems of each set.")] = 50,
+    iterations: Annotated[int, typer.Option(min=1, help="For each problem.")] = 500,
     seed: SeedOption = 0,
     quick: QuickOption = False,
     jobs: JobsOption = 1,

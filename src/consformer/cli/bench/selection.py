@@ -19,7 +19,7 @@ from consformer.cli.bench.shared import (
 @command
 def selection(
     network: Annotated[str, typer.Option(help="Name of a shipped network, or a file.")] = "any",
-    count: Annotated[int, typer.Option(min=1, help="Problems of each set, in portions of 50.")] = 200,
+    count: Annotated[int, typer.Option(min=1, help="Problems of each set, in portions of 50.")] = 100,
     iterations: Annotated[int, typer.Option(min=1, help="For each problem.")] = 500,
     seed: SeedOption = 0,
     quick: QuickOption = False,

@@ -39,7 +39,7 @@ NetworkOption = Annotated[
     typer.Option("--network", help="A network to measure alone, beside the one that is chosen by itself; may be repeated."),
 ]
 CoreMinutesOption = Annotated[
-    float | None, typer.Option(min=0.001, help="Training of each network: minutes of one core. Default: 10 (quick: 0.1).")
+    float | None, typer.Option(min=0.001, help="Training of each network: minutes of one core. Default: 4 (quick: 0.1).")
 ]
 TimeLimitOption = Annotated[float, typer.Option(min=0, help="Seconds for each problem and variant.")]
 
