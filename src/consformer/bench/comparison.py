@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +11,8 @@ from typing import Any, ClassVar
 import torch
 
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
-from consformer.bench.figures import EARLIEST, colour, grid, labelled, legend_below, logarithmic, share_curve, size_of
-from consformer.bench.tables import Percent, Table
+from consformer.bench.figures import EARLIEST, banded, colour, grid, labelled, legend_below, logarithmic, share_curve, size_of
+from consformer.bench.tables import Cell, Fixed, Percent, Table
 from consformer.bench.ways import Asked, Way, network_way
 from consformer.csp import CSP
 from consformer.errors import UnknownNameError
@@ -170,6 +171,17 @@ def share_solved(rows: Rows, seconds: float | None = None) -> Percent | None:
     return Percent(sum(row["status"] in SOLVED and (seconds is None or row["seconds"] <= seconds + LATE) for row in asked), len(asked))
 
 
+def medians_table(title: str, sets: Mapping[str, str], benchmark: type[Comparison], rows: Rows) -> Table:
+    """Median seconds by set of whatever came of it, for who was there."""
+    body: list[tuple[Cell, ...]] = []
+    for variant in shown(rows, benchmark.ways):
+        times = [[row["seconds"] for row in of(rows, variant=variant, set=name) if row["status"] not in ABSENT] for name in sets]
+        medians = [Fixed(statistics.median(own), 3) if own else None for own in times]
+        if any(times):
+            body.append((benchmark.way(variant).label, *medians))
+    return Table(title, ("", *sets.values()), tuple(body))
+
+
 def share_plot(name: str, title: str, sets: Mapping[str, str], benchmark: type[Comparison], rows: Rows, end: float) -> Plot | None:
     """The share solved over seconds, a panel per set; None where nothing was measured."""
     there = [(each, heading) for each, heading in sets.items() if of(rows, set=each)]
@@ -178,21 +190,22 @@ def share_plot(name: str, title: str, sets: Mapping[str, str], benchmark: type[C
 
     def draw(figure: Any) -> None:
         variants = shown(rows, benchmark.ways)
-        ways = {variant: benchmark.way(variant) for variant in variants}
+        ways, bands = {variant: benchmark.way(variant) for variant in variants}, banded(variants)
         legend: dict[str, Any] = {}
         for axes, (each, heading) in zip(grid(figure, len(there)), there, strict=True):
             for variant in variants:
                 own = [row for row in of(rows, set=each, variant=variant) if row["status"] not in ABSENT]
                 if own:
                     costs = [row["seconds"] for row in own if row["status"] in SOLVED and row["seconds"] <= end + LATE]
-                    share_curve(axes, costs, len(own), end, label=ways[variant].label, color=colour(variant, variants))
+                    label, color = ways[variant].label, colour(variant, variants)
+                    share_curve(axes, costs, len(own), end, label=label, color=color, band=variant in bands)
             logarithmic(axes, "seconds", EARLIEST, end)
             axes.set_title(heading, fontsize=10)
             axes.set_ylabel("share solved")
             legend |= labelled(axes)
         legend_below(figure, legend)
 
-    return Plot(name, title, draw, size_of(len(there)))
+    return Plot(name, f"{title} (bands: 95 % intervals)", draw, size_of(len(there)))
 
 
 def circumstances(about: About) -> str:

@@ -17,6 +17,7 @@ EARLIEST = 1e-3  # seconds: what was there before is drawn there
 OURS = {"hybrid": "#c1121f", "network": "#e07a1f", "local": "#b08900"}  # warm: ours; cold: everybody else
 THEIRS = ("#1d3557", "#2a9d8f", "#457b9d", "#7b5ea7", "#6c757d", "#8ab17d", "#a8dadc")
 BAND = 0.13  # how dense the colour of a band is
+MOST_BANDS = 4  # in one panel
 NETWORKS = ("#e07a1f", "#8f2d56", "#b08900", "#d98c8c")  # several of ours
 
 
@@ -45,14 +46,22 @@ def save(plot: Plot, folder: Path) -> Path:
     return path
 
 
-def share_curve(axes: Axes, costs: Sequence[float], count: int, end: float, *, label: str, color: str, first: float = EARLIEST) -> None:
+def banded(variants: Sequence[str]) -> Sequence[str]:
+    """Which of these curves have a band: all, or, where nobody could tell so many apart, our own and CP-SAT's."""
+    return variants if len(variants) <= MOST_BANDS else [name for name in variants if name in (*OURS, "cpsat")]
+
+
+def share_curve(
+    axes: Axes, costs: Sequence[float], count: int, end: float, *, label: str, color: str, first: float = EARLIEST, band: bool = True
+) -> None:
     """The share solved (of `count`) over what it cost, up to `end`, with a band: 95 % intervals."""
     found = sorted(max(cost, first) for cost in costs)
     xs = [first, *found, max([end, *found])]
     steps = [*range(len(found) + 1), len(found)]
     low, high = zip(*(interval(solved, count) for solved in steps), strict=True)
     axes.step(xs, [solved / max(count, 1) for solved in steps], where="post", color=color, label=label, linewidth=1.6)
-    axes.fill_between(xs, low, high, step="post", alpha=BAND, color=color, linewidth=0)
+    if band:
+        axes.fill_between(xs, low, high, step="post", alpha=BAND, color=color, linewidth=0)
     top = max(high[-1] * 1.05, *([] if axes.get_autoscaley_on() else [axes.get_ylim()[1]]), 0.05)
     axes.set_ylim(0, min(top, 1.02))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from consformer.bench.base import About, Plot, Rows
-from consformer.bench.comparison import Comparison, Line, circumstances, share_plot, shown, solved_table
+from consformer.bench.comparison import Comparison, Line, circumstances, medians_table, share_plot, shown, solved_table
 from consformer.bench.tables import Table
 from consformer.bench.ways import CPSAT_WAY, HYBRID, LOCAL, NETWORK
 
@@ -27,7 +27,9 @@ class NurseBench(Comparison):
         ]
         lines.append(Line("the paper's network", "", None, PUBLISHED))
         caption = f"{circumstances(about)} Published: the paper, 1,000 rosters a set; ours are drawn by the same recipe."
-        return [solved_table("Rosters", SETS, lines, rows, caption)] if rows else []
+        if not rows:
+            return []
+        return [solved_table("Rosters", SETS, lines, rows, caption), medians_table("Median seconds", SETS, cls, rows)]
 
     @classmethod
     def plots(cls, about: About, rows: Rows) -> list[Plot]:
