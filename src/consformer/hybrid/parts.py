@@ -197,7 +197,8 @@ class RepairPart(Part):
         self.generator = torch.Generator().manual_seed(seed)
         self.network, self.size, self.count, self.chosen = network, REPAIRED, 0, 0
         self.choice = bool((csp.free & (csp.domain.sum(1) > 1)).any())  # whether there is anything to decide
-        self._slowest = SECONDS_TO_STATE["repair"] * cells(csp)
+        self._guess = self._slowest = SECONDS_TO_STATE["repair"] * cells(csp)  # seconds to look for something to repair
+        self._sent = 0.0  # when the last repair was ordered
 
     def work(self, seconds: float) -> None:
         if seconds < self._slowest:
@@ -212,7 +213,8 @@ class RepairPart(Part):
             return
         if not self.repairer.waiting:
             self.repairer.submit(self.csp, *self._order())
-            self._slowest = max(time.perf_counter() - began, 0.9 * self._slowest)
+            self._sent = time.perf_counter()
+            self._slowest = max(self._sent - began, 0.9 * self._slowest)
         while self.repairer.waiting and time.perf_counter() - began < seconds:
             for repair in self.repairer.poll():
                 self.count += 1
@@ -220,7 +222,7 @@ class RepairPart(Part):
             time.sleep(0.001)
         if self.repairer.waiting:  # its time is over, not that of the repair
             return
-        quick = time.perf_counter() - began < REPAIR_SECONDS / 4
+        quick = time.perf_counter() - self._sent < REPAIR_SECONDS / 4  # which may have been in an earlier turn
         self.size = max(8, min(int(self.size * (1.1 if quick else 0.9)), self.csp.n))
         self.note = f"{self.count:,} repairs, {self.chosen:,} of them where the network said"
         if self.repairer.status == "failed":
@@ -231,7 +233,7 @@ class RepairPart(Part):
 
     @property
     def at_least(self) -> float:
-        return self._slowest
+        return self._guess
 
     def _order(self) -> tuple[list[int], torch.Tensor]:
         """What to repair, and which of its variables."""

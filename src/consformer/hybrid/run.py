@@ -53,7 +53,7 @@ FIRST_TURN = 0.02  # of the quick parts, before another process is started
 GLANCE, MOST_GLANCED = 0.005, 200_000  # seconds of backtracking before all else, on problems of up to so many cells
 REWARD, MOST_WEIGHT = 1.5, 8.0  # a part that found something better gets so much more of the time, but not all of it
 # Seconds before the time limit at which work ends, so that the answer is there, and has been looked at by the checker, in time.
-MARGIN, MARGIN_PER_CELL = 0.02, 1e-7
+MARGIN, MARGIN_PER_CELL = 0.04, 1e-7
 # Where there is something to optimise, CP-SAT gives its core to a second local search when the best is not its own after so much of the
 # time, but not before so many seconds. Else it may yet prove that there is no solution: it goes on, and after so many seconds the second
 # local search shares the cores with it.
@@ -278,7 +278,8 @@ class HybridRun:
 
     def _taking_turns(self, solve: Solve) -> Iterator[Part]:
         board, csp = solve.board, solve.reduced
-        if self._able(solve, "local") and self._loaded(solve, "local", searcher(csp).code):
+        searching = self._able(solve, "local") and self._loaded(solve, "local", searcher(csp).code)
+        if searching:
             yield LocalPart(board, csp, self.seed)
         if solve.backtracking is not None and not solve.backtracking.over:
             yield solve.backtracking
@@ -288,7 +289,10 @@ class HybridRun:
             solve.network = NetworkPart(board, csp, refinement, solve.deadline)
             yield solve.network
         if not board.finished and self._able(solve, "repair"):
-            yield RepairPart(board, csp, self.seed, solve.network)
+            if searching:  # beside which repairs have never made a difference
+                solve.absent("repair", "is for when there is no local search")
+            else:
+                yield RepairPart(board, csp, self.seed, solve.network)
 
     def _reinforce(self, solve: Solve, taking_turns: Sequence[Part], beside: list[Part], began: float) -> None:
         """A second local search, on a core that nothing else uses, or that CP-SAT had for long enough."""

@@ -25,6 +25,7 @@ PAIRS_FOR_THREADS = 3_000
 # After so many of them, which take a network a second or two, a search goes on with compiled code: loading it takes about a second, too.
 # Counted and not timed, because a run must be reproducible.
 PAIRS_FOR_COMPILER = 150_000
+LATE = 0.05  # seconds after the time limit at which an iteration may end
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ class Refinement:
         self._queue = list(range(len(problems)))[::-1]
         self._batch: Batch | None = None
         self._begun = False
+        self._took = 0.0  # seconds of the last iteration
         self._started = time.perf_counter()
 
     @property
@@ -100,10 +102,12 @@ class Refinement:
             self._batch = self._refill(None)
             yield self._event()
         while self._batch is not None and not self._out_of_time():
+            began = self.seconds
             self._step(self._batch)
             self.iteration += 1
             self._record(self._batch)
             event = self._event()
+            self._took = self.seconds - began
             if self._batch.done.any():
                 self._batch = self._refill(self._batch)
             yield event
@@ -117,7 +121,10 @@ class Refinement:
         return self._batch.margin[int(self._batch.best()[0][0])]
 
     def _out_of_time(self) -> bool:
-        return self.settings.time_limit is not None and self.seconds >= self.settings.time_limit
+        """Whether the next iteration, which takes about as long as the last, would end after the limit."""
+        if self.settings.time_limit is None:
+            return False
+        return self.seconds + max(0.0, self._took - LATE) >= self.settings.time_limit
 
     @torch.no_grad()
     def _step(self, batch: Batch) -> None:
