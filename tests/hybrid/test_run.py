@@ -131,7 +131,8 @@ def test_ctrl_c_in_the_middle_of_a_part(part: str, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(cls, "work", work)
     threads, processes = threading.active_count(), children()
-    result = solve(hard_graph(), network=gibbs(), time_limit=60)
+    without = ["local"] if part == "RepairPart" else []  # beside which it does not take part
+    result = solve(hard_graph(), network=gibbs(), time_limit=60, without=without)
     assert len(turns) >= 2
     assert (result.status, result.effort.interrupted) == ("unsolved", True)
     assert threading.active_count() == threads
@@ -281,6 +282,13 @@ def test_a_repair_is_not_begun_when_it_would_end_too_late() -> None:
         part.close()
 
 
+def test_repair_leaves_the_field_to_local_search() -> None:
+    account = solve(hard_graph(), network=gibbs(), time_limit=0.5).effort.account
+    assert account is not None
+    notes = {part.name: part.note for part in account.parts}
+    assert notes["repair"] == "is for when there is no local search"
+
+
 def test_stating_cuts_is_known_to_take_less_than_stating_other_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts_module, "SECONDS_TO_STATE", {"cuts": 1e-3, "local.moves": 1.0})
     (cut,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [60, 60]})
@@ -288,7 +296,8 @@ def test_stating_cuts_is_known_to_take_less_than_stating_other_problems(monkeypa
     assert "is not started" in str(parts_module.off(hard_graph(), "local", 10))
 
 
-def test_repairs_are_made_where_the_network_says() -> None:
+def test_repairs_are_made_where_the_network_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.hybrid.run.REWARD", 1.0)  # else the network gets nearly all of the time
     result = solve(hard_graph(), network=gibbs(), time_limit=3, without=["local", "backtracking", "cpsat"])
     assert result.effort.account is not None
     notes = {part.name: part.note for part in result.effort.account.parts}
