@@ -23,6 +23,16 @@ def test_goes_on_with_what_is_there(tmp_path: Path) -> None:
     assert header["versions"]["torch"]
 
 
+def test_a_line_that_was_cut_short_is_measured_again(tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl"
+    Record(path, {"set": "a"}, ("index",)).add([{"index": 0}, {"index": 1}])
+    path.write_bytes(path.read_bytes()[:-4])
+    again = Record(path, {"set": "a"}, ("index",))
+    assert again.done == {(0,)}
+    again.add([{"index": 1}])
+    assert read_record(path).rows == [{"index": 0}, {"index": 1}]
+
+
 def test_something_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
     Record(path, {"set": "a"}, ("index",))
@@ -31,7 +41,7 @@ def test_something_else_is_refused(tmp_path: Path) -> None:
     path.write_text('{"format": 0}\n')
     with pytest.raises(InputError, match="is of form 0, this version reads 2"):
         Record(path, {"set": "a"}, ("index",))
-    path.write_text("{\n")
+    path.write_text("{\n{}\n")
     with pytest.raises(InputError, match="is no record of a benchmark"):
         Record(path, {"set": "a"}, ("index",))
 

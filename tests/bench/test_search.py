@@ -42,3 +42,16 @@ def test_gap_to_the_best_known() -> None:
 
 def test_usual_variants_are_those_with_the_same_time() -> None:
     assert all(SearchBench.ways[name].factor == 1 for name in SearchBench.usual)
+
+
+def test_who_was_not_there_has_no_share() -> None:
+    row = {"set": "a", "label": "x", "seconds": 0.0, "violations": None, "objective": None}
+    rows = [
+        row | {"variant": "tabucol", "status": "declined", "reason": "not run: no colouring"},
+        row | {"variant": "network:any", "status": "solved", "seconds": 2.0, "by": "network"},
+    ]
+    (table,) = SearchBench.tables({"seconds": 10.0}, rows)
+    lines = {line[0]: line for line in table.rows}
+    assert lines["network:any"][1:3] == (Share(0, 1, 1), 0)
+    assert lines["tabucol"][1] is None
+    assert "no colouring" in str(lines["tabucol"][-1])

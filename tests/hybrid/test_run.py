@@ -282,6 +282,13 @@ def test_a_repair_is_not_begun_when_it_would_end_too_late() -> None:
         part.close()
 
 
+def test_backtracking_says_why_it_is_not_there() -> None:
+    (cut,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [200, 200]})
+    account = solve(cut, network=gibbs(), time_limit=0.5).effort.account
+    assert account is not None
+    assert "takes only problems in which variables must differ" in {part.name: part.note for part in account.parts}["backtracking"]
+
+
 def test_repair_leaves_the_field_to_local_search() -> None:
     account = solve(hard_graph(), network=gibbs(), time_limit=0.5).effort.account
     assert account is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -61,6 +62,7 @@ class Record:
         self._write(rows)
 
     def _resume(self, path: Path) -> None:
+        _cut_short(path)
         content = read_record(path)
         header, self.rows = content.header, content.rows
         for name, value in json.loads(json.dumps(self.about)).items():
@@ -79,6 +81,14 @@ class Record:
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write("".join(json.dumps(document) + "\n" for document in documents))
+
+
+def _cut_short(path: Path) -> None:
+    """Take off a last line that was not written to its end: the process was killed, or the disk was full."""
+    with contextlib.suppress(OSError), path.open("rb+") as file:
+        text = file.read()
+        if text and not text.endswith(b"\n"):
+            file.truncate(text.rfind(b"\n") + 1)
 
 
 def read_record(path: Path) -> Content:

@@ -72,16 +72,19 @@ class BenchRun:
         left, under_way, others = iter(waiting), set[Future[tuple[Unit, list[Row]]]](), set(active_children())
         pool = ProcessPoolExecutor(self.jobs, get_context("spawn"), _prepare, (self.benchmark, self.record.rows, threads))
         try:
-            under_way = {pool.submit(_measure, unit) for unit in islice(left, self.jobs)}
-            while under_way:
-                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                under_way |= {pool.submit(_measure, unit) for unit in islice(left, len(done))}
-                for future in done:
-                    yield self._keep(*future.result())
-        except GeneratorExit:
-            for future in under_way:
-                self._keep(*future.result())
-        except BaseException:
+            try:
+                under_way = {pool.submit(_measure, unit) for unit in islice(left, self.jobs)}
+                while under_way:
+                    done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        unit = self._keep(*future.result())
+                        under_way.remove(future)
+                        under_way |= {pool.submit(_measure, each) for each in islice(left, 1)}
+                        yield unit
+            except GeneratorExit:
+                for future in under_way:
+                    self._keep(*future.result())
+        except BaseException:  # also while it waits for those under way
             for process in set(active_children()) - others:
                 process.kill()
             raise

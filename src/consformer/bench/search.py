@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from consformer.baselines.graphs import TabuCol
 from consformer.bench.base import About, Rows
-from consformer.bench.comparison import LATE, SOLVED, Comparison, gap_percent, of
+from consformer.bench.comparison import ABSENT, LATE, SOLVED, Comparison, gap_percent, of, shown, trouble
 from consformer.bench.tables import Cell, Fixed, Table
 from consformer.bench.ways import CPSAT_WAY, HYBRID, LOCAL, NETWORK, WITHOUT, Way
 from consformer.evaluation.summary import Share
@@ -39,11 +39,11 @@ class SearchBench(Comparison):
     @classmethod
     def tables(cls, about: About, rows: Rows) -> list[Table]:
         """One for each set: what each variant reached."""
-        columns = ("variant", "solved, 95 % interval", "proved", "median s", "total s", "late", "gap %", "ended by")
+        columns = ("variant", "solved, 95 % interval", "proved", "median s", "total s", "late", "gap %", "ended by", "notes")
         tables = []
         for name in dict.fromkeys(row["set"] for row in rows):
             own = of(rows, set=name)
-            lines = [line(way, chosen, about["seconds"]) for way in cls.ways.values() if (chosen := of(own, variant=way.name))]
+            lines = [line(cls.way(variant), of(own, variant=variant), about["seconds"]) for variant in shown(own, cls.ways)]
             tables.append(Table(f"{name}, {about['seconds']:g} s each", columns, tuple(lines)))
         return tables
 
@@ -53,7 +53,11 @@ class SearchBench(Comparison):
 
 
 def line(way: Way, rows: Rows, seconds: float) -> tuple[Cell, ...]:
-    """A line of the table."""
+    """A line of the table; what a solver was not there for does not count."""
+    notes = trouble(rows) or None
+    rows = [row for row in rows if row["status"] not in ABSENT]
+    if not rows:
+        return (way.name, *[None] * 7, notes)
     solved = [row for row in rows if row["status"] in SOLVED]
     by = Counter(row["by"] for row in rows if row["status"] != "unsolved" and row.get("by") is not None)
     gap = gap_percent(solved)
@@ -66,4 +70,5 @@ def line(way: Way, rows: Rows, seconds: float) -> tuple[Cell, ...]:
         sum(row["seconds"] > seconds * way.factor + LATE for row in rows),
         None if gap is None else Fixed(gap, 3),
         ", ".join(f"{name} {count}" for name, count in by.most_common()) or None,
+        notes,
     )

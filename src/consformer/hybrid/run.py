@@ -281,7 +281,9 @@ class HybridRun:
         searching = self._able(solve, "local") and self._loaded(solve, "local", searcher(csp).code)
         if searching:
             yield LocalPart(board, csp, self.seed)
-        if solve.backtracking is not None and not solve.backtracking.over:
+        if solve.backtracking is None:
+            self._able(solve, "backtracking")  # if it is not, the account says why
+        elif not solve.backtracking.over:
             yield solve.backtracking
         if not board.finished and self._able(solve, "network"):
             with self._off_the_clock(solve, "network"):
