@@ -44,3 +44,9 @@ def test_tables_by_iterations_and_by_givens(run: BenchRun) -> None:
 def test_shares_at_marks() -> None:
     rows = [{"status": "solved", "iterations": 10}, {"status": "solved", "iterations": 200}, {"status": "unsolved", "iterations": 200}]
     assert [solved_by(rows, mark) for mark in (5, 10, 200)] == [Percent(0, 3), Percent(1, 3), Percent(2, 3)]
+
+
+def test_the_command_has_what_was_asked_for() -> None:
+    usual = {"count": 1000, "iterations": 10_000, "jobs": 1}
+    assert SudokuBench.asked(usual, []) == SudokuBench.command
+    assert SudokuBench.asked(usual | {"count": 300, "jobs": 2}, []) == f"{SudokuBench.command} --count 300 --jobs 2"

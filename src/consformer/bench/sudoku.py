@@ -17,6 +17,7 @@ from consformer.solving import solve
 
 NETWORKS = ("any", "strict-sudoku")
 MARKS = (100, 500, 2000, 10_000)  # iterations
+USUALLY = {"count": 1000, "iterations": MARKS[-1], "jobs": 1}
 TOGETHER = 32  # boards refined side by side
 SECONDS_PER_ITERATION = 0.04  # of so many boards, about
 SETS = {"sudoku": "31–42 givens", "rrn": "17–34 givens"}
@@ -96,6 +97,12 @@ class SudokuBench(Benchmark):
         for row, result in zip(rows, results, strict=True):
             row |= {"status": result.status, "violations": result.violations, "iterations": result.effort.iterations}
         return rows
+
+    @classmethod
+    def asked(cls, about: About, rows: Rows) -> str:
+        """With what was not as usual."""
+        options = {"count": about["count"], "iterations": about["iterations"], "jobs": about.get("jobs", 1)}
+        return " ".join([cls.command, *(f"--{name} {value}" for name, value in options.items() if value != USUALLY[name])])
 
     @classmethod
     def tables(cls, about: About, rows: Rows) -> list[Table]:
