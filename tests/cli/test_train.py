@@ -20,6 +20,7 @@ from safetensors.torch import load_file
 
 from consformer.cli.train import progress_line
 from consformer.training.checkpoint import load_network
+from consformer.training.log import Log
 from consformer.training.loop import Progress, Trainer
 from consformer.training.recipe import load_recipe, recipe_names
 from tests.cli.running import Cli, Ran, no_space, not_yet, process
@@ -323,7 +324,7 @@ def test_a_disk_that_fills_up(cli: Cli, recipe: Path, folder: Path, whole: Path,
 
 
 def test_a_disk_too_full_for_the_log(cli: Cli, recipe: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Trainer, "_log", no_space)
+    monkeypatch.setattr(Log, "add", no_space)
     cli("train", recipe, "-o", folder).refused(f"{folder}: cannot be written: No space left on device", "make room", "--output")
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from consformer.errors import CheckpointError, RecipeError
 from consformer.families import Family
-from consformer.training import loop
+from consformer.training import validation
 from consformer.training.checkpoint import load_network, read_card
 from consformer.training.loop import Sample, Trainer
 from consformer.training.recipe import SearchDefaults
@@ -195,7 +195,7 @@ def test_the_best_weights_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def train(folder: Path, steps: int = 8) -> Trainer:
         trainer = Trainer(chosen, folder)
         trainer.resume()
-        monkeypatch.setattr(loop, "_score", lambda csp, values: shares[trainer.step])
+        monkeypatch.setattr(validation, "score", lambda csp, values: shares[trainer.step])
         for progress in trainer.run():
             averages[progress.step] = {name: tensor.clone() for name, tensor in trainer.averaged_network().state_dict().items()}
             if progress.step == steps:

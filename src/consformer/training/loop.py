@@ -7,7 +7,6 @@ average and the step number are all there is to save.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -23,22 +23,19 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from consformer import datasets, families
-from consformer.checker import check
 from consformer.csp import CSP
 from consformer.errors import CheckpointError, ConsformerError, RecipeError
 from consformer.machine import commit, machine
 from consformer.networks import Network
-from consformer.search.refine import Refinement, SearchSettings
-from consformer.search.schedule import parse_schedule
 from consformer.search.select import SELECTORS
-from consformer.training.checkpoint import WEIGHT, Card, load_network, read_tensors, save_network, write_tensors
+from consformer.training.checkpoint import Card, load_network, save_network
+from consformer.training.log import Log
 from consformer.training.loss import loss
-from consformer.training.recipe import Recipe, Task, section
+from consformer.training.recipe import Recipe, Task
+from consformer.training.state import Parts, differing, read_state, write_state
+from consformer.training.validation import shares_solved
 
 T = TypeVar("T")
-
-STATE_FORMAT, STATE_VERSION = "consformer-training-state", 1
-_VALIDATION_SEED = 7_777_777  # apart from every training seed: fresh instances in training come from (seed, step, ...) sequences
 
 
 @dataclass(frozen=True)
@@ -186,7 +183,9 @@ class Trainer:
         started = time.perf_counter()
         per_step = sum(task.batch for task in self.recipe.task) * self.world
         recent: list[float] = []
-        self._forget_log_after(self.step)
+        log = Log(self.folder) if self.rank == 0 else None
+        if log is not None:
+            log.forget_after(self.step)
         try:
             if self.step >= self.recipe.optimiser.steps:  # nothing is left to do, but the search settings may be new
                 self.validate()
@@ -208,7 +207,8 @@ class Trainer:
                     core_minutes=self._core_minutes,
                     solved=solved,
                 )
-                self._log(progress)
+                if log is not None:
+                    log.add(progress.__dict__)
                 if self._due(self.recipe.checkpoint_every):
                     self.save()
                 yield progress
@@ -234,40 +234,10 @@ class Trainer:
         that is satisfied), by the checker's word; the processes share the work.
         """
         network = self.averaged_network()
-        self.solved = {}
-        for index, chosen in enumerate(self.recipe.validation):
-            problems = datasets.load(chosen.family, chosen.count, _VALIDATION_SEED + index, chosen.params)
-            for csp in problems:
-                network.check_fit(csp)
-            search = getattr(self.recipe, section(problems)) or self.recipe.search
-            settings = SearchSettings(
-                iterations=chosen.iterations,
-                p=parse_schedule(search.p),
-                temperature=parse_schedule(search.temperature),
-                select=search.select,
-                redraw=parse_schedule(search.redraw, low=0.0),
-                decode=search.decode,
-                restart=search.restart,
-                restarts=search.restarts,
-                patience=search.patience,
-                seed=index,
-            )
-            refinement = Refinement(problems[self.rank :: self.world], network.with_depth(search.depth), settings)
-            for _event in refinement:
-                pass
-            pairs = zip(refinement.problems, refinement.incumbents, strict=True)
-            total = torch.tensor([sum(_score(csp, found.values) for csp, found in pairs if found is not None)], dtype=torch.float64)
-            if self.world > 1:
-                dist.all_reduce(total)
-            metric = WEIGHT if any(csp.soft_weight for csp in problems) else ""
-            self.solved[f"{chosen.family}/{index}{metric}"] = float(total) / len(problems)
-        if self.solved and (self.best is None or self._mean(self.solved) > self._mean(self.best.solved)):
+        self.solved = shares_solved(self.recipe, network, self.rank, self.world)
+        if self.solved and (self.best is None or fmean(self.solved.values()) > fmean(self.best.solved.values())):
             self.best = Best(self.step, self.solved, {name: tensor.detach().clone() for name, tensor in network.state_dict().items()})
         return self.solved
-
-    @staticmethod
-    def _mean(shares: dict[str, float]) -> float:
-        return sum(shares.values()) / len(shares)
 
     def averaged_network(self) -> Network:
         """The network with averaged weights."""
@@ -289,17 +259,11 @@ class Trainer:
         """Write the state to resume from and the network so far."""
         if self.rank != 0:
             return
-        tensors = {f"weights.{name}": tensor.detach() for name, tensor in self.network.state_dict().items()}
-        tensors |= {f"average.{name}": tensor for name, tensor in self.average.items()}
-        for name, parameter in self.network.named_parameters():
-            for key, value in self.optimiser.state.get(parameter, {}).items():
-                tensors[f"optimiser.{name}/{key}"] = torch.as_tensor(value)
         kept = self.best if self.recipe.keep == "best" else None
+        parts = {"weights": self.network.state_dict(), "average": self.average, "optimiser": self._optimiser_state}
         if kept is not None:
-            tensors |= {f"best.{name}": tensor for name, tensor in kept.weights.items()}
+            parts["best"] = kept.weights
         document = {
-            "format": STATE_FORMAT,
-            "version": STATE_VERSION,
             "recipe": self.recipe.to_dict(),
             "world": self.world,
             "step": self.step,
@@ -307,21 +271,27 @@ class Trainer:
             "solved": self.solved,
             "best": None if kept is None else {"step": kept.step, "solved": kept.solved},
         }
-        write_tensors(self.state_file, tensors, document)
+        write_state(self.state_file, parts, document)
         network = self.averaged_network()
         if kept is not None:
             network.load_state_dict(kept.weights)
         save_network(self.network_file, network, self.card(kept))
+
+    @property
+    def _optimiser_state(self) -> dict[str, Tensor]:
+        """By parameter and key."""
+        named = self.network.named_parameters()
+        own = [(name, key, value) for name, parameter in named for key, value in self.optimiser.state.get(parameter, {}).items()]
+        return {f"{name}/{key}": torch.as_tensor(value) for name, key, value in own}
 
     def resume(self) -> bool:
         """Go on exactly where the saved state stopped; False when there is none. Only the first process needs to see the file."""
         found = self._from_first(self._read_state)
         if found is None:
             return False
-        tensors, document = found
-        mine, theirs = (_comparable(recipe) for recipe in (self.recipe.to_dict(), document.get("recipe")))
-        if mine != theirs:
-            changed = [key for key in mine if mine[key] != theirs.get(key)]
+        parts, document = found
+        changed = differing(self.recipe.to_dict(), document.get("recipe"))
+        if changed:
             raise RecipeError(
                 f"{self.state_file} was written by another recipe ({', '.join(changed)} changed); "
                 "train into another --output folder, or start anew with --fresh"
@@ -329,26 +299,26 @@ class Trainer:
         if document.get("world") != self.world:
             raise RecipeError(f"{self.state_file} was written by {document.get('world')} processes, this run has {self.world}; use as many")
         try:
-            self.network.load_state_dict(_under(tensors, "weights."))
-            self.average = {name: tensor.clone() for name, tensor in _under(tensors, "average.").items()}
-            saved = _under(tensors, "optimiser.")
+            self.network.load_state_dict(parts["weights"])
+            self.average = {name: tensor.clone() for name, tensor in parts["average"].items()}
+            saved = parts["optimiser"]
             for name, parameter in self.network.named_parameters():
                 mark = f"{name}/"
                 self.optimiser.state[parameter] = {key.removeprefix(mark): value for key, value in saved.items() if key.startswith(mark)}
             self.step, self.seconds, self.solved = int(document["step"]), float(document["seconds"]), dict(document["solved"])
             best = document.get("best")
             if best is not None:
-                self.best = Best(int(best["step"]), dict(best["solved"]), _under(tensors, "best."))
+                self.best = Best(int(best["step"]), dict(best["solved"]), parts["best"])
             self.averaged_network()
         except (RuntimeError, KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{self.state_file}: does not fit this recipe or is damaged: {error}") from error
         return True
 
-    def _read_state(self) -> tuple[dict[str, Tensor], dict[str, Any]] | ConsformerError | None:
+    def _read_state(self) -> tuple[Parts, dict[str, Any]] | ConsformerError | None:
         if not self.state_file.exists():
             return None
         try:
-            return read_tensors(self.state_file, STATE_FORMAT, STATE_VERSION)
+            return read_state(self.state_file)
         except ConsformerError as error:
             return error
 
@@ -396,19 +366,6 @@ class Trainer:
         drawn = [families.get(task.family).generate(np.random.default_rng(0), 8, task.params) for task in self.recipe.task]
         return tuple(sorted({constraint.kind for problems in drawn for problem in problems for constraint in problem.constraints}))
 
-    def _log(self, progress: Progress) -> None:
-        if self.rank == 0:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with (self.folder / "log.jsonl").open("a") as file:
-                file.write(json.dumps({**progress.__dict__, "time": datetime.now(UTC).isoformat(timespec="seconds")}) + "\n")
-
-    def _forget_log_after(self, step: int) -> None:
-        """Steps that were done but not saved will be done, and logged, again."""
-        log = self.folder / "log.jsonl"
-        if self.rank == 0 and log.exists():
-            lines = [line for line in log.read_text().splitlines() if _logged_step(line) <= step]
-            log.write_text("".join(f"{line}\n" for line in lines))
-
 
 def _start_from(name: str, network: Network) -> None:
     """Take over the weights of a trained network."""
@@ -417,36 +374,3 @@ def _start_from(name: str, network: Network) -> None:
         network.load_state_dict(trained.state_dict())
     except RuntimeError:
         raise RecipeError(f"network.start: {name} has other settings than the network of this recipe; give it the same") from None
-
-
-def _score(csp: CSP, values: list[int]) -> float:
-    """1 for a solved problem, 0 for an unsolved one; with soft constraints, the share of their weight that holds."""
-    verdict, weight = check(csp, values), csp.soft_weight
-    if not verdict.solved:
-        return 0.0
-    return 1.0 if verdict.objective is None or not weight else 1 - abs(verdict.objective - csp.offset) / weight
-
-
-def _comparable(recipe: Any) -> dict[str, Any]:
-    """What must be equal to go on with a run: all that decides the weights but its length, so that a run can be prolonged or cut short."""
-    plain = _without_none(json.loads(json.dumps(recipe))) if isinstance(recipe, dict) else {}
-    optimiser = {key: value for key, value in plain.get("optimiser", {}).items() if key not in ("steps", "warmup")}
-    return {key: plain.get(key) for key in ("seed", "task", "network", "loss", "state")} | {"optimiser": optimiser}
-
-
-def _without_none(plain: Any) -> Any:
-    """Settings that are not given are not there, so that a run can go on after a new one was thought of."""
-    if isinstance(plain, dict):
-        return {key: _without_none(value) for key, value in plain.items() if value is not None}
-    return [_without_none(value) for value in plain] if isinstance(plain, list) else plain
-
-
-def _logged_step(line: str) -> float:
-    try:
-        return float(json.loads(line)["step"])
-    except (ValueError, KeyError, TypeError):  # a line cut short by a crash
-        return float("inf")
-
-
-def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
