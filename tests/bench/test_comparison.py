@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from consformer.bench.coloring import ColoringBench
 from consformer.bench.comparison import Comparison, Line, share_solved, shown, solved_table, trouble
+from consformer.bench.identity import weights
 from consformer.bench.run import BenchRun
 from consformer.bench.search import SearchBench
 from consformer.bench.tables import Percent
-from consformer.errors import UnknownNameError
+from consformer.errors import InputError, UnknownNameError
 from consformer.evaluation import ProblemSet
 from tests.helpers import cycle
 
@@ -17,7 +19,7 @@ CYCLES = ProblemSet("coloring-5-50", (cycle(4, 2), cycle(5, 2)), ("c4", "c5"))
 
 
 def row(status: str, seconds: float = 1.0, **entries: object) -> dict[str, object]:
-    return {"set": "a", "variant": "x", "status": status, "seconds": seconds, **entries}
+    return {"set": "a", "label": "1", "variant": "x", "status": status, "seconds": seconds, **entries}
 
 
 @pytest.mark.usefixtures("here")
@@ -70,7 +72,35 @@ def test_abstract_ones_are_not_registered() -> None:
 
 def test_the_command_is_what_was_measured() -> None:
     rows = [{"set": name, "label": str(i), "variant": "hybrid"} for name, count in (("a", 2), ("b", 3)) for i in range(count)]
-    assert ColoringBench.asked({"seconds": 2.5}, rows) == "consformer bench coloring --count 3 --time-limit 2.5 --variant hybrid"
+    some = [{**each, "set": "coloring-5-50"} for each in rows]
+    told = "consformer bench coloring coloring-5-50 --count 3 --time-limit 2.5 --seed 7 --variant hybrid"
+    assert ColoringBench.asked({"seconds": 2.5, "seed": 7}, some) == told
+    all_sets = [{**each, "set": name} for each in rows for name in ColoringBench.known]
+    assert ColoringBench.asked({"seconds": 2.5}, all_sets) == "consformer bench coloring --count 3 --time-limit 2.5 --variant hybrid"
     assert SearchBench.asked({"seconds": 60.0}, rows) == "consformer bench search a b --count 3 --time-limit 60 --variant hybrid"
     usual = [{**each, "variant": name} for each in rows for name in SearchBench.usual]
     assert SearchBench.asked({"seconds": 10.0}, usual) == "consformer bench search a b --count 3 --time-limit 10"
+
+
+def test_a_record_of_other_problems_or_networks_is_refused(tmp_path: Path) -> None:
+    def measured(*colors: int, variants: Sequence[str] = ("hybrid", "network:any")) -> BenchRun:
+        problems = tuple(cycle(5, m) for m in colors)
+        chosen = ProblemSet("cycles", problems, tuple(map(str, range(len(problems)))))
+        return BenchRun(ColoringBench([chosen], variants, 5.0), tmp_path)
+
+    assert len(list(measured(3))) == 2
+    assert len(measured(3, 4).waiting) == 2  # one problem more: it goes on
+    with pytest.raises(InputError, match=r"another problem under the same name \(cycles 0 hybrid\)"):
+        measured(4)
+    path = tmp_path / "coloring.jsonl"
+    path.write_text(path.read_text().replace(weights("any"), "others"))
+    with pytest.raises(InputError, match="other weights under the same name"):
+        measured(3)
+    path.write_text(path.read_text().replace("network:any", "network:gone").replace("others", weights("any")))
+    assert len(measured(3, 4, variants=["hybrid"]).waiting) == 1  # nobody asks for the one that is gone
+
+
+def test_who_was_measured_on_less_is_told() -> None:
+    rows = [row("solved", label=label, variant=variant) for label, variant in (("1", "x"), ("2", "x"), ("1", "y"))]
+    table = solved_table("t", {"a": "A"}, [Line("x", "x"), Line("y", "y")], rows, "")
+    assert [line[-1] for line in table.rows] == [None, "A: 1 of 2 problems only"]

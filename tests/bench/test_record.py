@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,3 +65,44 @@ def test_another_version_is_refused_and_other_circumstances_are_told(tmp_path: P
     path.write_text(json.dumps(header | {"versions": {"consformer": "0.0.1"}}) + "\n")
     with pytest.raises(InputError, match=r"holds results of consformer 0\.0\.1, this is"):
         Record(path, {"set": "a"}, ("index",))
+
+
+def test_a_row_that_would_be_measured_otherwise_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl"
+    Record(path, {"set": "a"}, ("index",)).add([{"index": 0, "problem": "x"}])
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=r"holds results of another problem \(0\); name another folder"):
+        Record(path, {"set": "a"}, ("index",), lambda row: "another problem" if row["problem"] != "y" else None)
+    assert path.read_bytes() == before
+    assert Record(path, {"set": "a"}, ("index",), lambda row: None).done == {(0,)}
+
+
+def test_rows_of_a_unit_are_all_there_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "record.jsonl"
+    record = Record(path, {"set": "a"}, ("index",))
+    before = path.read_bytes()
+    usual = Path.open
+
+    class Full:
+        """A disk with room for ten bytes."""
+
+        def __init__(self, file: Any) -> None:
+            self.file = file
+
+        def __enter__(self) -> Full:
+            return self
+
+        def __exit__(self, *error: object) -> None:
+            self.file.close()
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.file, name)
+
+        def write(self, text: bytes) -> int:
+            return int(self.file.write(text[:10]))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", lambda self, *given, **options: Full(usual(self, *given, **options)))
+        with pytest.raises(OSError, match="No space left"):
+            record.add([{"index": 0}, {"index": 1}])
+    assert path.read_bytes() == before

@@ -9,7 +9,7 @@ import pytest
 from consformer.baselines.base import Answer, Rival
 from consformer.bench import ways
 from consformer.bench.search import SearchBench
-from consformer.bench.ways import Asked, Way
+from consformer.bench.ways import CPSAT_WAY, NETWORK, Asked, Way
 from consformer.csp import CSP
 from tests.helpers import cycle
 
@@ -67,3 +67,14 @@ def test_rivals_that_go_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = row(module="no_such_module")
     assert (missing["status"], missing["reason"]) == ("missing", "not installed: pip install odd")
     asked.close()
+
+
+def test_compiled_code_is_there_before_anything_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what the first problem does not need."""
+    loaded: list[str] = []
+    monkeypatch.setattr("consformer.compiled.failure", lambda module: loaded.append(module))
+    Asked().prepare([NETWORK], cycle(4, 2))
+    assert {"backtrack", "local.moves", "layers"} <= set(loaded)
+    loaded.clear()
+    Asked().prepare([CPSAT_WAY], cycle(4, 2))
+    assert loaded == []

@@ -12,7 +12,7 @@ from consformer.baselines.base import Answer, Rival
 from consformer.constraints.cp import CpStatement
 from consformer.csp import CSP
 from consformer.errors import ConsformerError
-from consformer.partners.process import MISSING
+from consformer.partners.process import CPSAT
 from consformer.partners.stating import checked_cost, state
 
 Status = Literal["solved", "optimal", "feasible", "infeasible", "unknown"]
@@ -59,7 +59,7 @@ def solve_cpsat(
     try:
         from ortools.sat.python import cp_model
     except ImportError as error:
-        raise ConsformerError(MISSING) from error
+        raise ConsformerError(CPSAT.missing) from error
     start = time.perf_counter()
     stated = state(csp, clauses=clauses)
     model = cp_model.CpModel()

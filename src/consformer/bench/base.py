@@ -52,6 +52,7 @@ class Benchmark(ABC):
     place: ClassVar[int]  # of that section among the others
     command: ClassVar[str]  # that fills it
     key: ClassVar[tuple[str, ...]]  # names of the entries of a row that tell its unit
+    usually: ClassVar[Mapping[str, Any]] = {}  # entries of `about` that are options of the command, and what they are if not given
     version: ClassVar[int] = 1  # raised when rows of earlier records mean something else
 
     about: Mapping[str, Any]
@@ -70,6 +71,10 @@ class Benchmark(ABC):
     @abstractmethod
     def measure(self, unit: Unit) -> list[Row]:
         """Do it: one row per instance, without the entries of the key, which are added."""
+
+    def differing(self, row: Mapping[str, Any]) -> str | None:
+        """What this would measure otherwise than a row of a record was: another problem or network under the same name; None: nothing."""
+        return None
 
     def recall(self, rows: Rows) -> None:  # noqa: B027
         """Take note of what is in the record already, in each process that measures, before anything else."""
@@ -92,5 +97,6 @@ class Benchmark(ABC):
 
     @classmethod
     def asked(cls, about: About, rows: Rows) -> str:
-        """The command that measures these rows."""
-        return cls.command
+        """The command that measures these rows: with those options that are not as usual."""
+        own = [f"--{name.replace('_', '-')} {about[name]}" for name, value in cls.usually.items() if about.get(name, value) != value]
+        return " ".join([cls.command, *own])

@@ -33,6 +33,7 @@ class ColoringBench(Comparison):
     heading = "Graph colouring"
     place = 20
     command = "consformer bench coloring"
+    known = tuple(name for sets in SETS.values() for name in sets)
     ways = {
         way.name: way
         for way in (

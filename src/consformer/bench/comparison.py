@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import torch
 
+from consformer.bench import identity
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
 from consformer.bench.figures import EARLIEST, banded, colour, grid, labelled, legend_below, logarithmic, share_curve, size_of
 from consformer.bench.tables import Cell, Fixed, Percent, Table
@@ -32,6 +33,7 @@ class Comparison(Benchmark, registered=False):
     key = ("set", "label", "variant")
     ways: ClassVar[Mapping[str, Way]]  # by name, in the order of tables; those that prove first where `spares`
     usual: ClassVar[tuple[str, ...]] = ()  # ways that are taken when none are named; none: all
+    known: ClassVar[tuple[str, ...]] = ()  # the sets that are taken when none are named; none: there are no names for them
     spares: ClassVar[bool] = False  # who cannot prove anything is not asked for problems without a solution
 
     def __init__(self, sets: Sequence[ProblemSet], variants: Sequence[str] = (), seconds: float = 10.0, seed: int = 0) -> None:
@@ -60,12 +62,13 @@ class Comparison(Benchmark, registered=False):
         sets, variants = (list(dict.fromkeys(row[name] for row in rows)) for name in ("set", "variant"))
         count = max((len({row["label"] for row in of(rows, set=name)}) for name in sets), default=0)
         chosen = [f"--variant {name}" for name in variants] if set(variants) != set(cls.usual or cls.ways) else []
-        return " ".join([cls.command_for(sets), f"--count {count}", f"--time-limit {about['seconds']:g}", *chosen])
+        seed = [f"--seed {about['seed']}"] if about.get("seed") else []
+        return " ".join([cls.command_for(rows, sets), f"--count {count}", f"--time-limit {about['seconds']:g}", *seed, *chosen])
 
     @classmethod
-    def command_for(cls, sets: Sequence[str]) -> str:
-        """The command that measures these sets."""
-        return cls.command
+    def command_for(cls, rows: Rows, sets: Sequence[str]) -> str:
+        """The command that measures these sets, which are named unless they are all there are."""
+        return " ".join([cls.command, *(() if not cls.known or set(sets) == set(cls.known) else sets)])
 
     def units(self) -> list[Unit]:
         return [Unit((name, label, way.name), self.seconds * way.factor) for name, label in self._places for way in self.chosen]
@@ -87,8 +90,20 @@ class Comparison(Benchmark, registered=False):
         row = self._row(name, label, csp, way)
         if row["status"] == "infeasible":
             self._hopeless.add((name, label))
+        signs = {"signed": signed(csp)} if problems.best and problems.best[place] is not None else {}
+        return [{"variables": csp.n, **self._identity(name, label, way), **signs, **row}]
+
+    def differing(self, row: Mapping[str, Any]) -> str | None:
+        if (row["set"], row["label"]) not in self._places:
+            return None
+        way = next((each for each in self.chosen if each.name == row["variant"]), None)  # what is not asked for now may be gone
+        return identity.differing(row, self._identity(row["set"], row["label"], way))
+
+    def _identity(self, name: str, label: str, way: Way | None) -> dict[str, Any]:
+        problems, place = self._places[name, label]
         best = problems.best[place] if problems.best else None
-        return [{"variables": csp.n, **({} if best is None else {"best": best, "signed": signed(csp)}), **row}]
+        own = identity.entries(problems.problems[place], way.network if way is not None and way.asks_network else None)
+        return own if best is None else {**own, "best": best}
 
     def _row(self, name: str, label: str, csp: CSP, way: Way) -> Row:
         if self.spares and not way.proves and (name, label) in self._hopeless:
@@ -154,8 +169,20 @@ def solved_table(title: str, sets: Mapping[str, str], lines: Sequence[Line], row
         published = line.published or {}
         if own or (published and not line.variant):
             measured = [share_solved(of(own, set=name), line.seconds) for name in sets]
-            body.append((line.title, *measured, *(published.get(name) for name in sets), trouble(own) or None))
+            notes = "; ".join(filter(None, (behind(own, rows, sets) if own else "", trouble(own))))
+            body.append((line.title, *measured, *(published.get(name) for name in sets), notes or None))
     return Table(title, side_by_side(list(sets.values()), "% solved"), tuple(body), caption)
+
+
+def behind(own: Rows, rows: Rows, sets: Mapping[str, str]) -> str:
+    """Where one was measured on fewer problems than others were so far: shares of other problems are not to be compared.
+
+    >>> rows = [{"set": "a", "label": n, "variant": v} for n, v in [(1, "x"), (2, "x"), (1, "y")]]
+    >>> behind(rows[2:], rows, {"a": "large graphs"})
+    'large graphs: 1 of 2 problems only'
+    """
+    counts = {name: [len({row["label"] for row in of(each, set=name)}) for each in (own, rows)] for name in sets}
+    return ", ".join(f"{sets[name]}: {count} of {most} problems only" for name, (count, most) in counts.items() if count < most)
 
 
 def side_by_side(headings: Sequence[str], unit: str) -> tuple[str, ...]:

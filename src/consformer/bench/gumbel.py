@@ -56,7 +56,7 @@ class Gumbel(Trainings):
     name = "gumbel"
     heading = "Gumbel-softmax or softmax"
     place = 70
-    command = "consformer bench gumbel --jobs 2"
+    command = "consformer bench gumbel"
     tests = {"sudoku": (BOARDS, HARD_BOARDS), "coloring-5": (GRAPHS, LARGER_GRAPHS), "maxcut": (CUTS,), "sudoku-4x4": (SMALL_BOARDS,)}
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -48,6 +48,12 @@ class MaxcutBench(Comparison):
         way.name: way for way in (HYBRID, NETWORK, LOCAL, Way("cpsat", rival=CPSAT), *(Way(r.name, rival=r) for r in CUTTING if r != CPSAT))
     }
 
+    @classmethod
+    def command_for(cls, rows: Rows, sets: Sequence[str]) -> str:
+        """Graphs with weights of one sign only are asked for as such."""
+        signs = {row.get("signed") for row in rows}
+        return cls.command + (" --where weights=+1" if signs == {False} else "")
+
     @staticmethod
     def group(csp: CSP) -> int:
         """Which of the sizes that tables tell apart."""
@@ -88,11 +94,22 @@ def _table(about: About, rows: Rows, signed: bool) -> Table:
     for variant in shown(rows, MaxcutBench.ways):
         own = of(rows, variant=variant)
         gaps = [gap_percent(group) for group in _groups(own)]
-        body.append((MaxcutBench.way(variant).label, *(None if gap is None else Fixed(gap, 3) for gap in gaps), trouble(own) or None))
-    groups = [(name, {row["label"] for row in group}) for name, group in zip(GROUPS, _groups(rows), strict=True)]
-    counts = ", ".join(f"{len(labels)} with {name}" for name, labels in groups if labels)
+        body.append((MaxcutBench.way(variant).label, *(None if gap is None else Fixed(gap, 3) for gap in gaps), _notes(own, rows)))
+    counts = ", ".join(f"{len(there)} with {name}" for name, _, there in _measured(rows, rows) if there)
     caption = f"{circumstances(about)} Gap: mean distance to the best known cut over the mean best known cut. Graphs: {counts}."
     return Table("Weights of both signs" if signed else "Unit weights", ("", *COLUMNS, "notes"), tuple(body), caption)
+
+
+def _notes(own: Rows, rows: Rows) -> str | None:
+    """How much is missing, and what went wrong."""
+    few = [f"{name}: {len(done)} of {len(there)} graphs only" for name, done, there in _measured(own, rows) if len(done) < len(there)]
+    return "; ".join(filter(None, (", ".join(few), trouble(own)))) or None
+
+
+def _measured(own: Rows, rows: Rows) -> Iterator[tuple[str, set[str], set[str]]]:
+    """By size: the graphs that one was asked for, and all."""
+    for name, mine, all_of_them in zip(GROUPS, _groups(own), _groups(rows), strict=True):
+        yield name, {row["label"] for row in mine}, {row["label"] for row in all_of_them}
 
 
 def _groups(rows: Rows) -> list[Rows]:

@@ -13,7 +13,7 @@ import torch
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
 from consformer.bench.comparison import ABSENT, SOLVED, of, trouble
 from consformer.bench.figures import labelled, legend_below, quiet
-from consformer.bench.networks import identified
+from consformer.bench.identity import identified
 from consformer.bench.tables import Fixed, Percent, Table
 from consformer.bench.ways import Asked, cpsat_way
 from consformer.csp import CSP
@@ -62,7 +62,8 @@ class Multistart(Benchmark):
     name = "multistart"
     heading = "Several candidates side by side"
     place = 80
-    command = "consformer bench multistart --jobs 2"
+    command = "consformer bench multistart"
+    usually = {"network": "any", "seed": 0, "jobs": 1}
     key = ("set", "index", "pool")
 
     def __init__(
@@ -123,6 +124,16 @@ class Multistart(Benchmark):
             "iterations": result.effort.iterations,
             "seconds": round(time.perf_counter() - began, 4),
         }
+
+    @classmethod
+    def asked(cls, about: About, rows: Rows) -> str:
+        """With the most graphs that were taken of a set, and the time limit."""
+        names = dict.fromkeys(row["set"] for row in rows)
+        count = max((len({row["index"] for row in of(rows, set=name)}) for name in names), default=0)
+        sets = [] if set(names) == set(USUAL) else list(names)
+        pools = [int(name) for name in _pools(rows)]
+        chosen = [] if pools == list(POOLS) else [f"--pool {pool}" for pool in pools]
+        return " ".join([super().asked(about, rows), *sets, f"--count {count}", f"--time-limit {about['seconds']:g}", *chosen])
 
     @classmethod
     def tables(cls, about: About, rows: Rows) -> list[Table]:

@@ -18,6 +18,7 @@ class NurseBench(Comparison):
     heading = "Nurse rostering"
     place = 30
     command = "consformer bench nurse"
+    known = tuple(SETS)
     ways = {way.name: way for way in (HYBRID, NETWORK, LOCAL, CPSAT_WAY)}
 
     @classmethod

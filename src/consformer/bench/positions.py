@@ -67,7 +67,7 @@ class Positions(Trainings):
     name = "positions"
     heading = "What the network is told of positions"
     place = 60
-    command = "consformer bench positions --jobs 2"
+    command = "consformer bench positions"
     tests = {"sudoku": (BOARDS,), "coloring-5": (GRAPHS, LARGER_GRAPHS), "sudoku-4x4": (SMALL_BOARDS,)}
 
     @classmethod

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
-from collections.abc import Hashable, Mapping, Sequence
+import os
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -16,7 +18,7 @@ from consformer.errors import InputError
 from consformer.machine import commit, machine
 
 FORMAT = 2
-PACKAGES = ("torch", "numpy", "numba", "ortools", "networkx", "gcol", "dwave-samplers", "scs")
+PACKAGES = ("torch", "numpy", "numba", "ortools", "python-sat", "networkx", "gcol", "dwave-samplers", "scs")
 CONTINUED = "continued"  # the only entry of a line that tells of a later sitting under other circumstances
 
 
@@ -37,11 +39,18 @@ class Content:
 class Record:
     """Rows that are kept as soon as they are there; opened again, it goes on with what it has.
 
-    `about` says what is measured: a file about something else, of another form or by another version, is refused.
+    `about` says what is measured: a file about something else, of another form or by another version, is refused. So is one with a row
+    of which `differing` says what would be measured otherwise now.
     """
 
-    def __init__(self, path: Path | None, about: Mapping[str, Any], key: tuple[str, ...]) -> None:
-        self.path, self.about, self.key = path, about, key
+    def __init__(
+        self,
+        path: Path | None,
+        about: Mapping[str, Any],
+        key: tuple[str, ...],
+        differing: Callable[[Mapping[str, Any]], str | None] = lambda row: None,
+    ) -> None:
+        self.path, self.about, self.key, self._differing = path, about, key, differing
         self.rows: list[dict[str, Any]] = []
         if path is None:
             return
@@ -69,6 +78,10 @@ class Record:
             if header.get(name) != value:
                 told = f"holds results with another {name} ({header.get(name)!r}, not {value!r}); name another folder to start anew"
                 raise InputError(told, source=path)
+        for row in self.rows:
+            if (other := self._differing(row)) is not None:
+                which = " ".join(str(row[name]) for name in self.key)
+                raise InputError(f"holds results of {other} ({which}); name another folder to start anew", source=path)
         made = header.get("versions", {}).get("consformer")
         if made != consformer.__version__:
             told = f"holds results of consformer {made}, this is {consformer.__version__}; name another folder to start anew"
@@ -78,9 +91,15 @@ class Record:
             self._write([{CONTINUED: now}])
 
     def _write(self, documents: Sequence[dict[str, Any]]) -> None:
-        if self.path is not None:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write("".join(json.dumps(document) + "\n" for document in documents))
+        """At once, so that a process that is killed leaves all of them or none, but for a disk that is full."""
+        if self.path is None:
+            return
+        text = "".join(json.dumps(document) + "\n" for document in documents).encode()
+        with self.path.open("ab", buffering=0) as file:
+            before = file.seek(0, os.SEEK_END)
+            if file.write(text) < len(text):
+                file.truncate(before)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
 
 
 def _cut_short(path: Path) -> None:

@@ -25,7 +25,7 @@ class BenchRun:
         self.benchmark, self.jobs = benchmark, jobs
         self.about = {"bench": benchmark.name, "bench_version": benchmark.version, "quick": quick, **benchmark.about, "jobs": jobs}
         path = None if folder is None else folder / f"{benchmark.name}{'-quick' if quick else ''}.jsonl"
-        self.record = Record(path, self.about, benchmark.key)
+        self.record = Record(path, self.about, benchmark.key, benchmark.differing)
         self.units = benchmark.units()
 
     @property

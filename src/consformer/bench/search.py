@@ -43,18 +43,21 @@ class SearchBench(Comparison):
         tables = []
         for name in dict.fromkeys(row["set"] for row in rows):
             own = of(rows, set=name)
-            lines = [line(cls.way(variant), of(own, variant=variant), about["seconds"]) for variant in shown(own, cls.ways)]
+            lines = [line(cls.way(variant), of(own, variant=variant), about["seconds"], own) for variant in shown(own, cls.ways)]
             tables.append(Table(f"{name}, {about['seconds']:g} s each", columns, tuple(lines)))
         return tables
 
     @classmethod
-    def command_for(cls, sets: Sequence[str]) -> str:
-        return " ".join(["consformer bench search", *sets])
+    def command_for(cls, rows: Rows, sets: Sequence[str]) -> str:
+        best = ["--best-known best_known.csv"] if any("best" in row for row in rows) else []
+        return " ".join(["consformer bench search", *sets, *best])
 
 
-def line(way: Way, rows: Rows, seconds: float) -> tuple[Cell, ...]:
-    """A line of the table; what a solver was not there for does not count."""
-    notes = trouble(rows) or None
+def line(way: Way, rows: Rows, seconds: float, all_rows: Rows = ()) -> tuple[Cell, ...]:
+    """A line of the table, whose rows are among all of the set; what a solver was not there for does not count."""
+    there, most = ({row["label"] for row in each} for each in (rows, all_rows))
+    few = f"{len(there)} of {len(most)} problems only" if len(there) < len(most) else ""
+    notes = "; ".join(filter(None, (few, trouble(rows)))) or None
     rows = [row for row in rows if row["status"] not in ABSENT]
     if not rows:
         return (way.name, *[None] * 7, notes)

@@ -10,7 +10,7 @@ from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
 from consformer.bench.by_iteration import NEVER, draw_curve, dress, refined, within
 from consformer.bench.comparison import ABSENT, SOLVED, of
 from consformer.bench.figures import grid, labelled, legend_below, size_of
-from consformer.bench.networks import identified
+from consformer.bench.identity import identified
 from consformer.bench.tables import Percent, Table
 from consformer.bench.ways import Asked, cpsat_way
 from consformer.evaluation import ProblemSet, load_set
@@ -47,6 +47,7 @@ class Selection(Benchmark):
     heading = "How many variables to update at once"
     place = 50
     command = "consformer bench selection"
+    usually = {"network": "any", "iterations": 500, "seed": 0, "jobs": 1}
     key = ("set", "p", "portion")
 
     def __init__(self, network: str = "any", *, count: int = 100, iterations: int = 500, seed: int = 0, quick: bool = False) -> None:

@@ -11,7 +11,7 @@ from consformer.baselines.sgd import RATES, descend, satisfied
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
 from consformer.bench.comparison import of
 from consformer.bench.figures import quiet
-from consformer.bench.networks import identified
+from consformer.bench.identity import identified
 from consformer.bench.tables import Fixed, Mean, Percent, Table
 from consformer.csp import CSP
 from consformer.solving import refine
@@ -36,6 +36,7 @@ class Sgd(Benchmark):
     heading = "Gradient descent without a network"
     place = 85
     command = "consformer bench sgd"
+    usually = {"network": "any", "steps": 10_000, "seed": 0, "jobs": 1}
     key = ("missing", "method", "portion")
 
     def __init__(self, network: str = "any", *, count: int = 100, steps: int = 10_000, seed: int = 0, quick: bool = False) -> None:

@@ -24,7 +24,7 @@ from consformer import families
 from consformer.bench.apart import Apart
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
 from consformer.bench.figures import quiet
-from consformer.bench.networks import identified
+from consformer.bench.identity import identified
 from consformer.bench.tables import Fixed, Table
 from consformer.csp import CSP
 from consformer.errors import ConsformerError
@@ -55,6 +55,7 @@ class Speed(Benchmark):
     heading = "Speed"
     place = 100
     command = "consformer bench speed"
+    usually = {"network": "any"}
     key = ("what", "case")
 
     def __init__(self, network: str = "any", graph: Path | None = None, *, quick: bool = False) -> None:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
 
+from consformer.bench import identity
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
 from consformer.bench.comparison import SOLVED, of, share_solved, side_by_side, trouble
 from consformer.bench.figures import BAND, colour, labelled, legend_below, logarithmic, quiet, share_curve
 from consformer.bench.tables import Cell, Percent, Table
 from consformer.bench.ways import CPSAT_WAY, HYBRID, Asked, network_way
+from consformer.csp import CSP
 from consformer.evaluation.sets import ProblemSet
 from consformer.solving import solve
 
 NETWORKS = ("any", "strict-sudoku")
 MARKS = (100, 500, 2000, 10_000)  # iterations
-USUALLY = {"count": 1000, "iterations": MARKS[-1], "jobs": 1}
 TOGETHER = 32  # boards refined side by side
 SECONDS_PER_ITERATION = 0.04  # of so many boards, about
 SETS = {"sudoku": "31–42 givens", "rrn": "17–34 givens"}
@@ -41,6 +43,7 @@ class SudokuBench(Benchmark):
     heading = "Sudoku"
     place = 10
     command = "consformer bench sudoku --rrn rrn_style.csv"
+    usually = {"count": 1000, "iterations": MARKS[-1], "jobs": 1, "seed": 0}
     key = ("set", "variant", "start")
     ways = {way.name: way for way in (HYBRID, CPSAT_WAY)}
 
@@ -89,7 +92,10 @@ class SudokuBench(Benchmark):
         name, variant, start = str(unit.key[0]), str(unit.key[1]), int(unit.key[2])
         own = slice(start, start + (TOGETHER if variant in self.networks else 1))
         boards, labels = self.sets[name].problems[own], self.sets[name].labels[own]
-        rows: list[Row] = [{"label": label, "givens": int((~csp.free).sum())} for label, csp in zip(labels, boards, strict=True)]
+        rows: list[Row] = [
+            {"label": label, "givens": int((~csp.free).sum()), **self._identity(variant, csp)}
+            for label, csp in zip(labels, boards, strict=True)
+        ]
         if variant not in self.networks:
             assert self._asked is not None
             return [rows[0] | self._asked.row(self.ways[variant], boards[0], self.seconds, self.seed)]
@@ -98,11 +104,30 @@ class SudokuBench(Benchmark):
             row |= {"status": result.status, "violations": result.violations, "iterations": result.effort.iterations}
         return rows
 
+    def differing(self, row: Mapping[str, Any]) -> str | None:
+        board = self._boards.get((row["set"], row["label"]))
+        asked = row["variant"] if row["variant"] in (*self.networks, *self.variants) else ""  # what is not asked for now may be gone
+        return None if board is None else identity.differing(row, self._identity(asked, board))
+
+    @cached_property
+    def _boards(self) -> dict[tuple[str, str], CSP]:
+        return {(name, label): csp for name, each in self.sets.items() for label, csp in zip(each.labels, each.problems, strict=True)}
+
+    @classmethod
+    def _identity(cls, variant: str, csp: CSP) -> dict[str, Any]:
+        way = cls.ways.get(variant)
+        return identity.entries(csp, way.network if way is not None and way.asks_network else variant.partition(":")[2] or None)
+
     @classmethod
     def asked(cls, about: About, rows: Rows) -> str:
-        """With what was not as usual."""
-        options = {"count": about["count"], "iterations": about["iterations"], "jobs": about.get("jobs", 1)}
-        return " ".join([cls.command, *(f"--{name} {value}" for name, value in options.items() if value != USUALLY[name])])
+        """With networks and variants, unless they are the usual ones."""
+        there = dict.fromkeys(row["variant"] for row in rows)
+        networks, others = ([name for name in there if name.startswith("network:") == wanted] for wanted in (True, False))
+        named = [name.partition(":")[2] for name in networks]
+        words = [f"--network {name}" for name in named] if named and set(named) != set(NETWORKS) else []
+        if rows and set(others) != set(cls.ways):
+            words += [f"--variant {name}" for name in others or ["none"]]
+        return " ".join([super().asked(about, rows), *words])
 
     @classmethod
     def tables(cls, about: About, rows: Rows) -> list[Table]:

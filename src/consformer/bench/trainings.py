@@ -67,6 +67,7 @@ CUTS = Problems("maxcut-800", "MAXCUT, 800 vertices", 0.03, ("maxcut", 20_261_23
 class Trainings(Benchmark, registered=False):
     """Units are variants: trained (or taken from the cache), then measured on the sets of their task."""
 
+    usually = {"core_minutes": CORE_MINUTES, "count": 50, "iterations": 500, "seed": 0, "jobs": 1}
     key = ("task", "variant")
     tests: ClassVar[Mapping[str, Sequence[Problems]]]  # by task
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from consformer import checker
+from consformer import checker, compiled
 from consformer.baselines import CPSAT, Answer, Rival
 from consformer.baselines.cpsat import CpSat
 from consformer.bench.apart import Apart
@@ -17,6 +17,7 @@ from consformer.bench.base import Row
 from consformer.constraints.base import plain_number
 from consformer.csp import CSP
 from consformer.hybrid import PARTS
+from consformer.hybrid.parts import searcher
 from consformer.result import Result
 from consformer.solving import solve
 
@@ -37,6 +38,11 @@ class Way:
     pool: int = 1
     factor: float = 1.0  # times the time limit that the others have
     proves: bool = False  # it may find that there is no solution
+
+    @property
+    def asks_network(self) -> bool:
+        """Whether a network takes part."""
+        return self.rival is None and self.method in ("hybrid", "network") and "network" not in self.without
 
     @property
     def label(self) -> str:
@@ -75,7 +81,11 @@ class Asked:
         self.apart = Apart()
 
     def prepare(self, ways: Iterable[Way], csp: CSP) -> None:
-        """Have compiled code loaded and processes' files cached before anything is measured."""
+        """Have compiled code loaded and processes' files cached before anything is measured. One problem may need none of it."""
+        ways = list(ways)
+        if compiled.available() and any(way.rival is None for way in ways):
+            for module in ("backtrack", searcher(csp).code, "layers"):
+                compiled.failure(module)
         for way in ways:
             self.row(replace(way, factor=1.0), csp, 0.5, 0)
 

@@ -74,7 +74,7 @@ def search(
         for name in sets:
             problems = load_set(name, best_known=best_known if Path(name).exists() else None, where=where)
             problems = problems.up_to(most) if most is not None else problems
-            found.append(problems.sample(count, seed=0) if count is not None else problems)
+            found.append(problems.mixed(seed=0).first(count) if count is not None else problems)
         return SearchBench(found, chosen, seconds, seed)
 
     run(make, Shown(output, None, as_json, as_markdown, quiet), quick=quick)
