@@ -18,7 +18,7 @@ from consformer.hybrid import METHODS, PARTS, HybridRun
 from consformer.memory import available_memory
 from consformer.modeling import Model
 from consformer.networks import Network
-from consformer.partners.process import MISSING, available
+from consformer.partners.process import CPSAT, available
 from consformer.result import Effort, Result
 from consformer.search.decode import DECODERS
 from consformer.search.refine import Event, Refinement, SearchSettings
@@ -203,7 +203,7 @@ def start(
     if not parts:
         raise ConsformerError(f"without {', '.join(without)} nothing is left of the method {method!r}")
     if parts == ("cpsat",) and not available():
-        raise ConsformerError(MISSING)
+        raise ConsformerError(CPSAT.missing)
     refinement = run.refinement
     limit = refinement.settings.time_limit
     compiled_network = cache(refinement.network.compiled)  # once, and only if it is needed

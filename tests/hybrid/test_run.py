@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -20,13 +21,13 @@ from consformer.errors import ConsformerError, UnknownNameError
 from consformer.hybrid import PARTS, HybridRun
 from consformer.hybrid import parts as parts_module
 from consformer.hybrid.board import Board
-from consformer.hybrid.parts import ProverPart, RepairPart
+from consformer.hybrid.parts import ProverPart, RepairPart, SatPart
 from consformer.result import Effort, Result
 from consformer.solving import start
 from tests.helpers import coloring, cycle, gibbs, impossible, problem, random_csp
 
 
-def hard_graph(n: int = 120, m: int = 8, density: float = 0.3, seed: int = 0) -> CSP:
+def hard_graph(n: int = 150, m: int = 11, density: float = 0.35, seed: int = 0) -> CSP:
     """A graph that nobody colours or proves within seconds."""
     rng = np.random.default_rng(seed)
     return coloring([(i, j) for i in range(n) for j in range(i) if rng.random() < density], n=n, m=m)
@@ -99,7 +100,7 @@ def test_many_problems_share_the_time() -> None:
 def test_hardly_any_time(seconds: float) -> None:
     result = solve(hard_graph(), network=gibbs(), time_limit=seconds)
     assert result.status == "unsolved"
-    assert len(result.assignment) == 120
+    assert len(result.assignment) == 150
 
 
 @pytest.mark.parametrize(
@@ -118,10 +119,11 @@ def test_nothing_outlives_the_call() -> None:
     assert children() == processes
 
 
-@pytest.mark.parametrize("part", ["LocalPart", "NetworkPart", "RepairPart", "BacktrackingPart", "ProverPart"])
+@pytest.mark.parametrize("part", ["LocalPart", "NetworkPart", "RepairPart", "BacktrackingPart", "SatPart", "ProverPart"])
 def test_ctrl_c_in_the_middle_of_a_part(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cls = getattr(parts_module, part)
     usual, turns = cls.work, []
+    absent = {"RepairPart": "local", "ProverPart": "sat"}  # beside which they do not take part
 
     def work(self: parts_module.Part, seconds: float) -> None:
         turns.append(seconds)
@@ -131,7 +133,7 @@ def test_ctrl_c_in_the_middle_of_a_part(part: str, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(cls, "work", work)
     threads, processes = threading.active_count(), children()
-    without = ["local"] if part == "RepairPart" else []  # beside which it does not take part
+    without = [absent[part]] if part in absent else []
     result = solve(hard_graph(), network=gibbs(), time_limit=60, without=without)
     assert len(turns) >= 2
     assert (result.status, result.effort.interrupted) == ("unsolved", True)
@@ -145,7 +147,7 @@ def test_a_proof_that_the_checker_contradicts_is_no_result() -> None:
 
 
 def test_without_ortools_or_a_compiler_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts_module, "available", lambda: False)
+    monkeypatch.setattr(parts_module, "available", lambda program: False)
     monkeypatch.setattr("consformer.compiled.available", lambda: False)
     result = solve(cycle(8, 2), network=gibbs(), time_limit=20)
     assert result.solved
@@ -153,7 +155,21 @@ def test_without_ortools_or_a_compiler_the_others_go_on(monkeypatch: pytest.Monk
     notes = {part.name: part.note for part in result.effort.account.parts}
     assert notes["local search"] == "needs a compiler: pip install numba"
     assert notes["repair"] == notes["CP-SAT"] == "is off: pip install ortools"
+    assert notes["SAT solver"] == "is off: pip install python-sat"
     assert result.effort.account.winner == "network"
+
+
+def test_cp_sat_steps_in_where_the_sat_solver_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def state(csp: CSP) -> NoReturn:
+        raise MemoryError
+
+    monkeypatch.setattr("consformer.partners.clauses.state", state)
+    account = solve(hard_graph(), network=gibbs(), time_limit=1.5).effort.account
+    assert account is not None
+    spent = {part.name: part.seconds for part in account.parts}
+    assert spent["CP-SAT"] > 0
+    assert [part.name for part in account.parts].count("CP-SAT") == 1
+    assert {part.name: part.note for part in account.parts}["SAT solver"] == "its clauses do not fit into memory"
 
 
 def test_a_core_that_cp_sat_has_left_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,17 +180,17 @@ def test_a_core_that_cp_sat_has_left_is_used(monkeypatch: pytest.MonkeyPatch) ->
     assert "second local search" in [part.name for part in result.effort.account.parts]
 
 
-@pytest.mark.parametrize("without", [["cpsat"], []])
+@pytest.mark.parametrize("without", [["sat", "cpsat"], ["sat"], []])
 def test_no_core_is_idle(without: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("consformer.hybrid.run.SECOND_WIND", 0.2)
     result = solve(hard_graph(), network=gibbs(), time_limit=2, without=without)
     assert result.effort.account is not None
-    names = [part.name for part in result.effort.account.parts]
-    assert "second local search" in names
-    assert ("CP-SAT" in names) == (not without)
+    spent = {part.name: part.seconds for part in result.effort.account.parts}
+    assert spent["second local search"] > 0
+    assert (spent.get("SAT solver", 0) > 0, spent.get("CP-SAT", 0) > 0) == (not without, without == ["sat"])  # one of them, if any
 
 
-def test_cp_sat_has_the_cores_where_every_value_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_solvers_that_prove_have_the_cores_where_every_value_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("consformer.hybrid.run.SECOND_WIND", 0.0)
     monkeypatch.setattr("consformer.hybrid.run.AT_FIRST", 0.0)
     monkeypatch.setattr("consformer.hybrid.run.cores", lambda: 3)
@@ -186,14 +202,15 @@ def test_cp_sat_has_the_cores_where_every_value_is_needed(monkeypatch: pytest.Mo
         usual(part, board, csp, seed, count, seconds)
 
     monkeypatch.setattr(ProverPart, "__init__", begin)
-    monkeypatch.setattr(ProverPart, "work", lambda part, seconds: None)  # it finds nothing, so that all of the time passes
+    for cls in (ProverPart, SatPart):
+        monkeypatch.setattr(cls, "work", lambda part, seconds: None)  # they find nothing, so that all of the time passes
     (csp,) = families.get("latin").generate(np.random.default_rng(0), 1, {"order": [30, 30], "holes": [0.42, 0.42]})
-    result = solve(csp, network=gibbs(), time_limit=2, without=["backtracking", "repair", "network"])
+    result = solve(csp, network=gibbs(), time_limit=4, without=["backtracking", "repair", "network"])
     assert result.effort.account is not None
     spent = {part.name: part.seconds for part in result.effort.account.parts}
-    assert workers == [3]
+    assert workers == [2]  # the third core is the SAT solver's
     assert "second local search" not in spent
-    assert 0 < spent["local search"] < 1  # of two seconds: it rests in between
+    assert 0 < spent["local search"] < spent["SAT solver"] / 2  # it rests in between
 
 
 def test_a_turn_that_would_keep_others_waiting_waits_itself() -> None:
@@ -262,7 +279,7 @@ def test_parts_that_would_take_too_long_to_begin_are_not_started(monkeypatch: py
     result = solve(hard_graph(), network=gibbs(), time_limit=1)
     assert result.effort.account is not None
     notes = {part.name: part.note for part in result.effort.account.parts}
-    assert notes["network"].startswith("is not started: it would take about 960.0 of the")
+    assert notes["network"].startswith("is not started: it would take about 1650.0 of the")
     assert notes["CP-SAT"].startswith("is not started")
     assert notes["repair"] == "is not for problems as large as this"
     assert "moves" in notes["local search"]
@@ -336,7 +353,7 @@ def test_a_part_has_one_name_whether_it_takes_part_or_not(monkeypatch: pytest.Mo
         return {part.name for part in account.parts} - {"second local search"}
 
     running = names()
-    monkeypatch.setattr(parts_module, "available", lambda: False)
+    monkeypatch.setattr(parts_module, "available", lambda program: False)
     monkeypatch.setattr("consformer.compiled.loaded", lambda module: False)
     monkeypatch.setattr("consformer.compiled.failure", lambda module: f"no {module}")
     assert names() == running == set(PARTS.values())

@@ -3,7 +3,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -20,37 +19,13 @@ from consformer.errors import ModelError
 from consformer.partners import process
 from consformer.partners.cpsat import Prover
 from tests.helpers import coloring, cycle, impossible, problem, random_csp
-
-SOON = 20.0  # seconds after which a test gives up
+from tests.partners.beside import SOON, finished, gone, is_gone_after, pid_of
 
 
 def hard_cut(n: int = 200) -> CSP:
     """A problem that keeps CP-SAT busy for hours."""
     edges = [[i, j] for i in range(n) for j in range(i) if (i * i + 7 * j * j) % 11 < 4]
     return problem([{"kind": "not_equal", "scope": edge, "soft": True} for edge in edges], n=n, m=2)
-
-
-def finished(prover: Prover) -> Prover:
-    start = time.perf_counter()
-    while prover.status == "running" and time.perf_counter() - start < SOON:
-        prover.poll()
-        time.sleep(0.001)
-    return prover
-
-
-def gone(pid: int) -> bool:
-    """Whether a child is ended and reaped."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
-
-
-def pid_of(prover: Prover) -> int:
-    pid = prover._process.pid
-    assert pid is not None
-    return pid
 
 
 @settings(max_examples=12)
@@ -156,7 +131,7 @@ def test_without_ortools_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert not process.available()
     prover = finished(Prover(cycle(4, 2)))
-    assert (prover.status, prover.reason) == ("failed", process.MISSING)
+    assert (prover.status, prover.reason) == ("failed", process.CPSAT.missing)
 
 
 def test_ortools_that_cannot_be_imported_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -187,30 +162,10 @@ def test_an_exception_ends_it() -> None:
     assert gone(pid_of(prover))
 
 
-LEFT_BEHIND = """
-import os, signal, sys, time
-from tests.partners.test_cpsat import Prover, hard_cut, pid_of
-prover = Prover(hard_cut())
-time.sleep(0.5)
-print(pid_of(prover), flush=True)
-{end}
-"""
-
-
 @pytest.mark.parametrize("end", ["", "raise KeyboardInterrupt", "os._exit(1)", "os.kill(os.getpid(), signal.SIGKILL)"])
 def test_does_not_outlive_who_started_it(end: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LEFT_BEHIND.format(end=end)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=Path(__file__).parents[2],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-    )
-    pid, start = int(done.stdout), time.perf_counter()
-    while not gone(pid) and time.perf_counter() - start < 5:
-        time.sleep(0.01)
-    assert gone(pid)
+    start = "from tests.partners.test_cpsat import Prover, hard_cut; partner = Prover(hard_cut())"
+    assert is_gone_after(start, end, seconds=5)
 
 
 def test_ctrl_c_in_the_terminal_does_not_reach_it() -> None:

@@ -137,8 +137,9 @@ def test_small_problems_are_solved_as_well_as_can_be(seed: int) -> None:
 )
 def test_problems_of_the_families_are_solved(name: str, params: dict[str, object], moves: int) -> None:
     for csp in families.get(name).generate(np.random.default_rng(0), 3, params):
-        search = LocalSearch(csp, 0)
-        assert search.run(moves=moves) or search.solved
+        search, chance = LocalSearch(csp, 0), csp.random_values(1, torch.Generator().manual_seed(0))
+        search.run(moves=moves)
+        assert search.solved or search.best.violations < int(csp.violations(chance)) / 4
         if name != "coloring":  # some graphs have no such colouring
             assert check(csp, search.best.values).solved
 
@@ -215,3 +216,13 @@ def test_it_is_over_when_nothing_can_move_or_be_better() -> None:
     assert not search.over
     search.run(moves=10_000)
     assert search.over
+
+
+def test_a_large_problem_begins_with_the_quickest_way_down() -> None:
+    rng = np.random.default_rng(0)
+    csp = coloring([(int(i), int(j)) for i, j in rng.integers(0, 3_000, (6_000, 2)) if i != j], n=3_000, m=3)
+    chance = int(csp.violations(csp.random_values(1, torch.Generator().manual_seed(0))))
+    search = LocalSearch(csp, 0)
+    assert search.moves == 0
+    assert search.best.violations < chance / 3
+    assert LocalSearch(csp, 0, compiled=False).best == search.best

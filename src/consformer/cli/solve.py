@@ -39,14 +39,15 @@ def solve(
     method: Annotated[
         str | None,
         typer.Option(
-            help="hybrid (network, propagation, backtracking, local search and CP-SAT together), or network, local or cpsat alone. "
-            "Default: hybrid; network with --iterations and no --time-limit."
+            help="hybrid (network, propagation, backtracking, local search, a SAT solver and CP-SAT together), or network, local or "
+            "cpsat alone. Default: hybrid; network with --iterations and no --time-limit."
         ),
     ] = None,
     without: Annotated[
         list[str] | None,
         typer.Option(
-            help="A part to leave out: propagation, backtracking, local (search), network, repair or cpsat (CP-SAT). May be repeated."
+            help="A part to leave out: propagation, backtracking, local (search), network, repair, sat (a SAT solver) or cpsat (CP-SAT). "
+            "May be repeated."
         ),
     ] = None,
     network: Annotated[

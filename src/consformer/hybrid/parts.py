@@ -13,18 +13,21 @@ from consformer.account import PartAccount, Proof
 from consformer.csp import CSP
 from consformer.hybrid.board import Board
 from consformer.partners.backtrack import Backtracking
+from consformer.partners.beside import Beside
 from consformer.partners.cpsat import Prover
 from consformer.partners.cuts import CutSearch
 from consformer.partners.local import LocalSearch
 from consformer.partners.neighbourhood import doubtful, neighbourhood
-from consformer.partners.process import available
+from consformer.partners.process import CPSAT, SAT, available
 from consformer.partners.repair import Repairer
+from consformer.partners.sat import SatSearch
 from consformer.search.refine import Refinement
 
 # Seconds that an iteration of a network takes for each (variable, value) pair, as long as none was timed: rather too many.
 SECONDS_PER_PAIR = 2e-5
 # And that it takes to make a problem ready for a part, for each of its cells; for repairs, each time.
 SECONDS_TO_STATE = {"local.moves": 1e-6, "cuts": 4e-7, "cpsat": 2e-6, "repair": 1e-6}
+WORTH = {"local": 0.75}  # of the time that is left a part may take to begin, if not half: what local search finds in little time is much
 BRIEF = 0.1  # seconds to begin that are too few to ask whether they are worth it
 MOST_REPAIRED = 2_000_000  # cells of a problem: in a larger one, looking for a region to repair takes longer than repairing it
 NEARLY_PROVED = 0.1  # between the bound and the best, as a share of the best
@@ -249,41 +252,63 @@ class RepairPart(Part):
         self.repairer.close()
 
 
-class ProverPart(Part):
-    """CP-SAT on the whole problem, in a process of its own: the one that proves."""
+class BesidePart(Part):
+    """A solver in a process of its own, on the whole problem: those that prove."""
 
-    name = "CP-SAT"
-
-    def __init__(self, board: Board, csp: CSP, seed: int, workers: int, seconds: float) -> None:
+    def __init__(self, board: Board, csp: CSP, partner: Beside, began: float) -> None:
+        """`began`: when its problem was beginning to be stated."""
         super().__init__(board, csp)
-        self._began = time.perf_counter()
-        self.prover = Prover(self.csp, workers=workers, seed=seed, hint=board.values, seconds=seconds)
+        self._partner, self._began = partner, began
+
+    @property
+    def failed(self) -> bool:
+        return self._partner.status == "failed"
 
     def work(self, seconds: float) -> None:
-        for found in self.prover.poll():
+        for found in self._partner.poll():
             self.board.offer(self.name, found.values)
-        status = self.prover.status
+        status = self._partner.status
         if status == "infeasible":
             self.board.prove(Proof("infeasible", self.name))
         elif status == "optimal":
             self.board.prove(Proof("optimal", self.name))
-        elif self.board.values is not None and self.board.violations == 0 and self.prover.meets(self.board.cost):
-            self.board.prove(Proof("optimal", self.name, "its bound meets the best that was found"))
-        self.note = self.prover.reason
+        self.note = self._partner.reason
         if status != "running":
             self.over = True
             self.close()
+
+    def close(self) -> None:
+        if not self.seconds:  # once
+            self._partner.close()
+            self.seconds = time.perf_counter() - self._began
+
+
+class SatPart(BesidePart):
+    name = "SAT solver"
+
+    def __init__(self, board: Board, csp: CSP, seconds: float) -> None:
+        began = time.perf_counter()
+        super().__init__(board, csp, SatSearch(csp, seconds=seconds), began)
+
+
+class ProverPart(BesidePart):
+    name = "CP-SAT"
+
+    def __init__(self, board: Board, csp: CSP, seed: int, workers: int, seconds: float) -> None:
+        began = time.perf_counter()
+        self.prover = Prover(csp, workers=workers, seed=seed, hint=board.values, seconds=seconds)
+        super().__init__(board, csp, self.prover, began)
+
+    def work(self, seconds: float) -> None:
+        super().work(seconds)
+        if not self.board.finished and self.board.values is not None and self.board.violations == 0 and self.prover.meets(self.board.cost):
+            self.board.prove(Proof("optimal", self.name, "its bound meets the best that was found"))
 
     @property
     def behind(self) -> bool:
         """Whether the best is not its own, and it is far from proving that nothing is better."""
         near = self.prover.bound is not None and self.prover.bound > (1 - NEARLY_PROVED) * self.board.cost
         return self.board.finisher != self.name and not near
-
-    def close(self) -> None:
-        if not self.seconds:  # once
-            self.prover.close()
-            self.seconds = time.perf_counter() - self._began
 
 
 def searcher(csp: CSP) -> type[LocalSearch] | type[CutSearch]:
@@ -295,15 +320,18 @@ def off(csp: CSP, name: str, seconds: float) -> str | None:
     """Why a part cannot take part in this problem, with so many seconds left; None when it can."""
     if name == "backtracking":
         return None if Backtracking.fits(csp) else "takes only problems in which variables must differ, and not too many"
-    if name in ("cpsat", "repair") and not available():
-        return "is off: pip install ortools"
+    program = {"cpsat": CPSAT, "repair": CPSAT, "sat": SAT}.get(name)
+    if program is not None and not available(program):
+        return f"is off: pip install {program.package}"
+    if name == "sat" and not SatSearch.fits(csp):
+        return "takes only problems in which variables must differ, and not too many"
     if name == "repair" and cells(csp) > MOST_REPAIRED:
         return "is not for problems as large as this"
     if name == "local" and not compiled.available():
         return "needs a compiler: pip install numba"
     code = searcher(csp).code if name == "local" else name
     needed = SECONDS_PER_PAIR * csp.n * csp.m if name == "network" else SECONDS_TO_STATE.get(code, 0.0) * cells(csp)
-    if needed > seconds / 2 and needed > BRIEF:
+    if needed > WORTH.get(name, 0.5) * seconds and needed > BRIEF:
         return f"is not started: it would take about {needed:.1f} of the {seconds:.1f} seconds to begin"
     return None
 

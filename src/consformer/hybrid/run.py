@@ -1,4 +1,4 @@
-"""A solve by several parts: they take turns on one core, CP-SAT works on another, and all of them look at one board."""
+"""A solve by several parts: they take turns on one core, solvers that prove work on another, and all of them look at one board."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from consformer.csp import CSP
 from consformer.hybrid.board import Board
 from consformer.hybrid.parts import (
     BacktrackingPart,
+    BesidePart,
     LocalPart,
     LocalThread,
     NetworkPart,
     Part,
     ProverPart,
     RepairPart,
+    SatPart,
     cells,
     off,
     searcher,
@@ -38,6 +40,7 @@ PARTS: Mapping[str, str] = {
     "local": LocalPart.name,
     "network": NetworkPart.name,
     "repair": RepairPart.name,
+    "sat": SatPart.name,
     "cpsat": ProverPart.name,
 }
 METHODS: Mapping[str, tuple[str, ...]] = {
@@ -59,8 +62,8 @@ MARGIN, MARGIN_PER_CELL = 0.04, 1e-7
 # local search shares the cores with it.
 PATIENCE, LEAST_PATIENCE = 0.15, 3.0
 SECOND_WIND = 1.0
-# Where every value is needed (Latin squares, large Sudoku boards), moving values about leads nowhere: CP-SAT has all cores, and after
-# so many seconds the others work for that share of the time only.
+# Where every value is needed (Latin squares, large Sudoku boards), moving values about leads nowhere: those that prove have all cores, and
+# after so many seconds the others work for that share of the time only.
 AT_FIRST, PACE = 0.5, 0.1
 SLOW = 2.0  # seconds after which loading is compiling, and is told
 
@@ -237,15 +240,15 @@ class HybridRun:
                 taking_turns.append(part)
                 if isinstance(part, LocalPart):  # before a process is started
                     part.take_turn(min(FIRST_TURN, solve.left))
-            if not board.finished and self._able(solve, "cpsat"):
-                workers = cores() if solve.csp.tight or not taking_turns else 1
-                beside.append(ProverPart(board, solve.reduced, self.seed, workers, solve.left))
+            for part in self._beside(solve, alone=not taking_turns):
+                beside.append(part)  # one by one: each is to be closed, whatever happens to the next
             clocks = {part.name: 0.0 for part in taking_turns}
             began = rest = time.perf_counter()
             while not board.finished and solve.left > 0:
                 for part in beside:
                     if not part.over:
                         part.work(0.0)
+                self._step_in(solve, beside)
                 waiting = [part for part in taking_turns if not part.over]
                 if board.finished or not (waiting or any(not part.over for part in beside)):
                     break
@@ -296,14 +299,39 @@ class HybridRun:
             else:
                 yield RepairPart(board, csp, self.seed, solve.network)
 
+    def _beside(self, solve: Solve, alone: bool) -> Iterator[Part]:
+        """Those that prove, each in a process. On pairs that must differ a SAT solver is ahead of CP-SAT; where many variables must differ
+        from one another, each is quick where the other is not, so both are asked. All else is for CP-SAT.
+        """
+        board, csp = solve.board, solve.reduced
+        several = solve.csp.tight or alone
+        wide = any(bool((constraint.sizes > 2).any()) for constraint in csp.constraints)
+        sat = not board.finished and self._able(solve, "sat")
+        if sat:
+            yield SatPart(board, csp, solve.left)
+        if board.finished or not self._able(solve, "cpsat"):
+            return
+        if sat and not (several or wide):
+            solve.absent("cpsat", "leaves pairs that must differ to the SAT solver")
+            return
+        workers = max(1, cores() - sat) if several else 1
+        yield ProverPart(board, csp, self.seed, workers, solve.left)
+
+    def _step_in(self, solve: Solve, beside: list[Part]) -> None:
+        """CP-SAT where the SAT solver has failed and it was left out for it."""
+        if any(isinstance(part, ProverPart) for part in beside) or not any(isinstance(part, SatPart) and part.failed for part in beside):
+            return
+        if "cpsat" in self._parts and off(solve.reduced, "cpsat", solve.left) is None:
+            solve.accounts = [account for account in solve.accounts if account.name != ProverPart.name]  # which said why it is not there
+            beside.append(ProverPart(solve.board, solve.reduced, self.seed, 1, solve.left))
+
     def _reinforce(self, solve: Solve, taking_turns: Sequence[Part], beside: list[Part], began: float) -> None:
         """A second local search, on a core that nothing else uses, or that CP-SAT had for long enough."""
         if any(isinstance(part, LocalThread) for part in beside) or not any(isinstance(part, LocalPart) for part in taking_turns):
             return
-        prover = next((part for part in beside if isinstance(part, ProverPart)), None)
         passed = time.perf_counter() - began
-        if prover is not None and not prover.over:
-            if solve.csp.soft_weight:
+        for prover in [part for part in beside if isinstance(part, BesidePart) and not part.over]:
+            if isinstance(prover, ProverPart) and solve.csp.soft_weight:
                 if passed < max(LEAST_PATIENCE, PATIENCE * (solve.deadline - began)) or not prover.behind:
                     return
                 prover.work(0.0)
@@ -311,7 +339,7 @@ class HybridRun:
                 prover.over = True
             elif passed < SECOND_WIND or solve.csp.tight:
                 return
-        if off(solve.reduced, "local", solve.left) is None:
+        if off(solve.reduced, "local", solve.left / 2) is None:  # nobody else works while it is made ready
             beside.append(LocalThread(solve.board, solve.reduced, self.seed + 1))
 
 
@@ -348,7 +376,7 @@ def cores() -> int:
 
 def _end(part: Part) -> None:
     """Close a part after a look at what it found last."""
-    if isinstance(part, ProverPart) and not part.over:
+    if isinstance(part, BesidePart) and not part.over:
         part.work(0.0)
     part.close()
     if isinstance(part, LocalThread):

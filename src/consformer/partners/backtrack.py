@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from consformer import compiled
 from consformer.csp import CSP
 from consformer.errors import ModelError
-from consformer.graph import Graph
+from consformer.partners.differences import allowed, kinds, needing, only_differences, pairs
 from consformer.search.restart import luby
 
 MOST_VALUES = 64  # a domain is a word of bits
@@ -43,9 +43,9 @@ class Backtracking:
     @staticmethod
     def fits(csp: CSP) -> bool:
         """Whether it can be used: only differences, nothing to optimise, few enough values, and a compiler."""
-        if csp.parts or csp.m > MOST_VALUES or csp.n > MOST_VARIABLES or csp.soft_weight or not compiled.available():
+        if csp.m > MOST_VALUES or csp.n > MOST_VARIABLES or not compiled.available():
             return False
-        return all(constraint.differences() is not None for constraint in csp.constraints) and csp.graph.edges.shape[1] <= MOST_EDGES
+        return only_differences(csp) and csp.graph.edges.shape[1] <= MOST_EDGES
 
     def __init__(self, csp: CSP, seed: int = 0) -> None:
         if not self.fits(csp):
@@ -54,7 +54,7 @@ class Backtracking:
                 "and nothing to optimise"
             )
         self.csp, self.status, self.nodes = csp, "open", 0
-        edges = _differences(csp)
+        edges = pairs(csp)
         self._first = np.searchsorted(edges[0], np.arange(csp.n + 1)).astype(np.int64)
         self._other = np.ascontiguousarray(edges[1])
         self._scopes = _scopes(csp)
@@ -135,44 +135,24 @@ class Backtracking:
         self._begin()
 
 
-def _differences(csp: CSP) -> NDArray[np.int64]:
-    """[2,E] who must differ from whom, both directions, sorted, nobody twice."""
-    found = [pairs for constraint in csp.constraints if (pairs := constraint.differences()) is not None]
-    edges = Graph.of(csp.n, torch.cat(found, 1) if found else torch.zeros(2, 0, dtype=torch.int64)).edges
-    return edges[:, edges[0] != edges[1]].numpy()
-
-
 def _bits(csp: CSP) -> NDArray[np.uint64]:
     """[n] the domains as words."""
-    allowed = torch.where(csp.free[:, None], csp.domain, csp.given[:, None] == torch.arange(csp.m)).numpy()
     powers = np.uint64(1) << np.arange(csp.m, dtype=np.uint64)
-    words: NDArray[np.uint64] = (allowed * powers).sum(1, dtype=np.uint64)
+    words: NDArray[np.uint64] = (allowed(csp) * powers).sum(1, dtype=np.uint64)
     return words
 
 
 def _scopes(csp: CSP) -> tuple[NDArray[np.int64], ...]:
     """Scopes that need every value, as slices and members, and the way back from variables to them."""
-    members, group, count = [], [], 0
-    for constraint in csp.constraints:
-        needed = constraint.tight(csp.domain) & ~constraint.soft
-        within = needed[constraint.group]
-        members.append(constraint.members[within].numpy())
-        group.append((torch.cumsum(needed, 0) - 1)[constraint.group[within]].numpy() + count)
-        count += int(needed.sum())
-    member, owner = (np.concatenate([np.zeros(0, np.int64), *parts]) for parts in (members, group))
+    first, member = needing(csp)
+    owner = np.repeat(np.arange(len(first) - 1), np.diff(first))
     order = np.argsort(member, kind="stable")
-    return (
-        np.searchsorted(owner, np.arange(count + 1)).astype(np.int64),
-        member,
-        np.searchsorted(member[order], np.arange(csp.n + 1)).astype(np.int64),
-        np.ascontiguousarray(owner[order]),
-    )
+    return first, member, np.searchsorted(member[order], np.arange(csp.n + 1)).astype(np.int64), np.ascontiguousarray(owner[order])
 
 
 def _alike(domains: NDArray[np.uint64], m: int) -> NDArray[np.uint64]:
-    """[m] for every value the values that the same variables may take: names of values mean nothing to differences."""
-    columns = (domains[:, None] >> np.arange(m, dtype=np.uint64)) & np.uint64(1)  # [n,m]
-    kind = np.unique(columns, axis=1, return_inverse=True)[1].reshape(m)  # numpy 2.0 gives it two axes
+    """[m] for every value those that are interchangeable with it."""
+    kind = kinds((domains[:, None] >> np.arange(m, dtype=np.uint64)) & np.uint64(1))
     powers = np.uint64(1) << np.arange(m, dtype=np.uint64)
     same: NDArray[np.uint64] = ((kind[:, None] == kind[None]) * powers).sum(1, dtype=np.uint64)
     return same

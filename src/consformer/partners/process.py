@@ -1,4 +1,4 @@
-"""A process that runs CP-SAT and can be ended at once: CP-SAT itself may not answer for seconds while it simplifies a model."""
+"""A process that runs a solver and can be ended at once: the solver itself may not answer for seconds while it simplifies a model."""
 
 from __future__ import annotations
 
@@ -12,35 +12,61 @@ import threading
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from consformer.partners.worker import read_frame, write_frame
 
 WORKER = Path(__file__).with_name("worker.py")
-MISSING = "CP-SAT needs the package ortools: pip install ortools"
 JOIN_SECONDS = 1.0  # for the thread to see that its process is gone; it takes none
 
 Event = tuple[dict[str, Any], bytes]  # what the worker tells: a header, and the values of a solution
 
 
-def available() -> bool:
-    """Whether CP-SAT can be asked; looks for ortools without importing it, which would take a second.
+@dataclass(frozen=True)
+class Program:
+    """A solver that runs in a process."""
+
+    name: str  # as the worker knows it
+    label: str  # as users do
+    module: str  # what it is imported from
+    package: str  # what is installed to have that
+
+    @property
+    def missing(self) -> str:
+        """What to say where it is not installed."""
+        return f"{self.label} needs the package {self.package}: pip install {self.package}"
+
+
+CPSAT = Program("cpsat", "CP-SAT", "ortools", "ortools")
+SAT = Program("sat", "the SAT solver", "pysat", "python-sat")
+
+
+def available(program: Program = CPSAT) -> bool:
+    """Whether a solver can be asked; looks for its package without importing it, which would take a second.
 
     >>> available()
     True
     """
-    return _folder() is not None
+    return _folder(program) is not None
 
 
-def _folder() -> str | None:
-    """Where ortools is installed."""
-    found = importlib.util.find_spec("ortools")
+def _folder(program: Program) -> str | None:
+    """Where the package of a solver is installed."""
+    found = importlib.util.find_spec(program.module)
     places = found.submodule_search_locations if found is not None else None
     return str(Path(places[0]).parent) if places else None
 
 
+class Job(Protocol):
+    """Something for a solver to do, as its worker reads it."""
+
+    def header(self) -> dict[str, Any]: ...
+
+    def payload(self) -> bytes: ...
+
+
 @dataclass(frozen=True)
-class Job:
+class CpSatJob:
     """A model in CP-SAT's text form, and how to solve it."""
 
     text: str
@@ -56,8 +82,11 @@ class Job:
             parameters["max_time_in_seconds"] = max(self.seconds, 1e-3)
         return {"shown": self.shown, "parameters": parameters}
 
+    def payload(self) -> bytes:
+        return self.text.encode()
 
-class CpSatProcess:
+
+class SolverProcess:
     """A process that solves one job after the other, and tells what it finds.
 
     Nothing here raises once it has started: what goes wrong arrives as an event "failed" with a reason. The process is in a session of its
@@ -65,19 +94,19 @@ class CpSatProcess:
     ends, which it does even if this process is killed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, program: Program = CPSAT) -> None:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        self._end: weakref.finalize[..., CpSatProcess] | None = None
+        self._end: weakref.finalize[..., SolverProcess] | None = None
         self.pid: int | None = None
-        folder = _folder()
+        folder = _folder(program)
         if folder is None:
-            self._events.put(failure(MISSING))
+            self._events.put(failure(program.missing))
             return
         errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         try:
             process = subprocess.Popen(
-                [sys.executable, "-I", str(WORKER), folder],
+                [sys.executable, "-I", str(WORKER), program.name, folder, program.missing],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -85,10 +114,12 @@ class CpSatProcess:
             )
         except OSError as error:
             errors.close()
-            self._events.put(failure(f"the CP-SAT process cannot be started: {error}"))
+            self._events.put(failure(f"the process of {program.label} cannot be started: {error}"))
             return
         # A daemon: it may be waiting when the interpreter exits, and is only freed by the end of the process.
-        thread = threading.Thread(target=_converse, args=(process, errors, self._jobs, self._events), name="cpsat", daemon=True)
+        thread = threading.Thread(
+            target=_converse, args=(program, process, errors, self._jobs, self._events), name=program.name, daemon=True
+        )
         self._end = weakref.finalize(self, _end, process, thread, errors, self._jobs)
         self.pid = process.pid
         thread.start()
@@ -117,12 +148,16 @@ def failure(reason: str) -> Event:
 
 
 def _converse(
-    process: subprocess.Popen[bytes], errors: IO[bytes], jobs: queue.SimpleQueue[Job | None], events: queue.SimpleQueue[Event]
+    program: Program,
+    process: subprocess.Popen[bytes],
+    errors: IO[bytes],
+    jobs: queue.SimpleQueue[Job | None],
+    events: queue.SimpleQueue[Event],
 ) -> None:
-    """Send jobs and receive events, in a thread, because both may have to wait. Knows nothing of the `CpSatProcess`: it would keep it."""
+    """Send jobs and receive events, in a thread, because both may have to wait. Knows nothing of the `SolverProcess`: it would keep it."""
     while (job := jobs.get()) is not None:
         if not _answered(process, job, events):
-            events.put(failure(_last_words(process.wait(), errors)))
+            events.put(failure(_last_words(program, process.wait(), errors)))
             return
 
 
@@ -131,7 +166,7 @@ def _answered(process: subprocess.Popen[bytes], job: Job, events: queue.SimpleQu
     assert process.stdin is not None
     assert process.stdout is not None
     with contextlib.suppress(OSError, ValueError):  # broken or closed pipes
-        write_frame(process.stdin, job.header(), job.text.encode())
+        write_frame(process.stdin, job.header(), job.payload())
         while (frame := read_frame(process.stdout)) is not None:
             events.put(frame)
             if frame[0]["event"] in ("end", "failed"):
@@ -139,14 +174,14 @@ def _answered(process: subprocess.Popen[bytes], job: Job, events: queue.SimpleQu
     return False
 
 
-def _last_words(code: int, errors: IO[bytes]) -> str:
+def _last_words(program: Program, code: int, errors: IO[bytes]) -> str:
     """Why a process is gone."""
     how = f"signal {-code}" if code < 0 else f"exit code {code}"
     said = ""
     with contextlib.suppress(OSError, ValueError):
         errors.seek(0)
         said = errors.read().decode(errors="replace").strip().rpartition("\n")[2]
-    return f"the CP-SAT process ended by itself ({how})" + (f": {said}" if said else "")
+    return f"the process of {program.label} ended by itself ({how})" + (f": {said}" if said else "")
 
 
 def _end(process: subprocess.Popen[bytes], thread: threading.Thread, errors: IO[bytes], jobs: queue.SimpleQueue[Job | None]) -> None:

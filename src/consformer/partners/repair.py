@@ -16,7 +16,7 @@ from torch import Tensor
 from consformer.constraints.cp import CpStatement
 from consformer.csp import CSP
 from consformer.errors import ModelError
-from consformer.partners.process import CpSatProcess, Event, Job
+from consformer.partners.process import CpSatJob, Event, SolverProcess
 
 SECONDS = 0.2  # for one repair
 
@@ -64,7 +64,7 @@ class Repairer:
         self.reason = ""  # of a failure
         self._orders: deque[_Order] = deque()
         self._newest: NDArray[np.int32] | None = None  # the best values so far of the repair that is being made
-        self._process = CpSatProcess()
+        self._process = SolverProcess()
 
     @property
     def waiting(self) -> int:
@@ -81,7 +81,7 @@ class Repairer:
         cp, variables = subproblem(csp, present, free & csp.free)
         self._orders.append(_Order(csp, present, variables))
         text = cp.text() + cp.hint(present[variables].tolist())
-        self._process.send(Job(text, cp.n, self.workers, self.seed, self.seconds, presolve=False))
+        self._process.send(CpSatJob(text, cp.n, self.workers, self.seed, self.seconds, presolve=False))
 
     def poll(self) -> list[Repair]:
         """The repairs that were made since the last call, in the order of submission; returns at once."""

@@ -34,9 +34,9 @@ def state(csp: CSP, deadline: float | None = None, *, clauses: bool = False) -> 
     return cp
 
 
-def checked_cost(csp: CSP, values: Sequence[int]) -> float:
+def checked_cost(csp: CSP, values: Sequence[int], who: str = "CP-SAT") -> float:
     """The cost of an answer, after making sure that it is one."""
     candidate = torch.tensor([values])
     if int(csp.violations(candidate).sum()):
-        raise ConsformerError("CP-SAT's answer violates a constraint: a constraint kind states itself wrongly (`post`)")
+        raise ConsformerError(f"the answer of {who} violates a constraint: a constraint kind states itself wrongly")
     return float(csp.cost(candidate).sum())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from consformer.compiled.local.anneal import anneal, heat, settle
 from consformer.compiled.local.best import judge, write_down
 from consformer.compiled.local.build import entry, part
-from consformer.compiled.local.restart import random_value, restart
+from consformer.compiled.local.restart import descend, random_value, restart
 from consformer.compiled.local.state import (
     BEST_COST,
     BEST_VIOLATIONS,
@@ -47,6 +47,9 @@ def begin(s: State, at_random: int) -> int:
             s.variable[i, VALUE] = random_value(s, i, False)
     rebuild(s)
     numbers = s.numbers
+    if at_random and not numbers[OPTIMISING]:
+        descend(s)
+        numbers[LEAST] = numbers[TOTAL]
     numbers[PEAK_VIOLATIONS], numbers[PEAK_COST] = numbers[VIOLATIONS], numbers[COST]
     numbers[HOME_VIOLATIONS], numbers[HOME_COST] = numbers[VIOLATIONS], numbers[COST]
     for i in range(len(s.table)):

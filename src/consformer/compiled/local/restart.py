@@ -32,7 +32,7 @@ from consformer.compiled.local.state import (
     VIOLATIONS,
     State,
 )
-from consformer.compiled.local.table import rebuild
+from consformer.compiled.local.table import rebuild, shift
 
 
 @part()
@@ -45,6 +45,20 @@ def random_value(s: State, i: int, other: bool) -> int:
             if draw(s.random, ties) == 0:
                 found = v
     return int(found)
+
+
+@part()
+def descend(s: State) -> None:
+    """Let one variable after the other take a value that costs least: from random values of a large problem the quickest way down."""
+    m = s.table.shape[1]
+    for i in s.kept[CHOICE, : s.numbers[FREE]]:
+        best, start = s.variable[i, VALUE], draw(s.random, m)
+        for step in range(m):
+            v = (start + step) % m
+            if s.table[i, v] < s.table[i, best]:
+                best = v
+        if best != s.variable[i, VALUE]:
+            shift(s, i, best)
 
 
 @part()
