@@ -132,6 +132,17 @@ def test_a_long_search_goes_on_with_compiled_code(monkeypatch: pytest.MonkeyPatc
     assert histories[0] == histories[1]
 
 
+def test_compiled_code_that_is_at_hand_is_used_at_once_if_time_is_limited() -> None:
+    network = small_equivariant()
+    network.compiled()
+    for settings, expected in ((SearchSettings(time_limit=60), True), (SearchSettings(iterations=2), False)):
+        refinement = Refinement([impossible(3, 3)], network, settings)
+        steps = iter(refinement)
+        next(steps)
+        next(steps)
+        assert (refinement.network is not network) == expected
+
+
 def test_schedules_follow_the_age_of_each_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     """A problem that comes in late starts its schedule from the beginning."""
     monkeypatch.setattr(refine_module, "PAIRS_AT_ONCE", 6)

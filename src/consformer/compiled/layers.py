@@ -29,12 +29,14 @@ from consformer.compiled.vectors import (
     highest,
     load,
     memory,
+    peak,
     piece,
-    power_of_two,
+    powers_of_two,
     put,
     store,
     times,
     total,
+    totals,
 )
 from consformer.graph import Graph
 
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 Allowed = NDArray[np.bool_]
 
 EPSILON = 1e-5  # of the norms, as in torch
-LANES = 32  # powers are worked out so many at a time
+TOGETHER = 60  # tokens, or thereabouts
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +54,7 @@ class Weights:
     """What a layer multiplies with: matrices [inputs,outputs], so that the innermost loops run over outputs; norms [2,c]: scale, shift."""
 
     norm1: Floats
-    qkv: Floats  # [3c,c], three matrices, that of the queries so that powers of two, not of e, are taken of their products with the keys
+    qkv: Floats  # [c,3c], three matrices, that of the queries so that powers of two, not of e, are taken of their products with the keys
     out: Floats  # [c,c]
     norm2: Floats
     others: Floats  # [2c,e]
@@ -64,7 +66,7 @@ class Weights:
         """The weights of a `Block`; a copy, later changes of the block are not seen."""
         width = block.up.in_features
         scale = 1 / (math.log(2) * math.sqrt(width // block.heads))
-        qkv = torch.cat([block.query.weight.T * scale, block.key.weight.T, block.value.weight.T])
+        qkv = torch.cat([block.query.weight * scale, block.key.weight, block.value.weight]).T
         maps = (block.out.weight, block.others.weight, block.up.weight, block.down.weight)
         out, others, up, down = (_copied(weight.T) for weight in maps)
         norm1, norm2 = (_copied(torch.stack([norm.weight, norm.bias])) for norm in (block.norm1, block.norm2))
@@ -90,50 +92,80 @@ class Layers:
         told = told.contiguous()
         h, found = torch.zeros_like(told), torch.empty(told.shape[:3])
         rows, width = h.shape[1] * h.shape[2], h.shape[3]
-        tokens, qkv = h.view(-1, width).numpy(), np.empty((graph.n * rows, 3 * width), np.float32)
-        where = domain.numpy(), graph.first.numpy(), graph.edges[1].numpy()
-        edges = int(graph.degree.max()) + 1  # of the variable with most
+        tokens, qkv = h.view(-1, width).numpy(), np.empty((rows * self.heads, 3, graph.n, width // self.heads), np.float32)
+        source, first = graph.by_eight
+        where = domain.numpy(), first.numpy(), source.numpy(), graph.degree.numpy()
         for _ in range(turns):
             h += told
             for layer in self.layers:
-                in_portions(graph, partial(self._ask, layer, tokens, qkv, rows))
-                in_portions(graph, partial(self._update, layer, tokens, qkv, where, rows * edges))
+                in_portions(graph, partial(self._ask, layer, tokens, qkv))
+                in_portions(graph, partial(self._update, layer, tokens, qkv, where))
         self.answer(tokens, self.head, found.view(-1).numpy())
         return found
 
-    def _ask(self, layer: Weights, tokens: Floats, qkv: Floats, rows: int, begin: int, end: int) -> None:
-        self.ask(tokens, qkv, layer.norm1, layer.qkv, np.empty(tokens.shape[1], np.float32), begin * rows, end * rows)
+    def _ask(self, layer: Weights, tokens: Floats, qkv: Floats, begin: int, end: int) -> None:
+        width = tokens.shape[1]
+        self.ask(tokens, qkv, layer.norm1, layer.qkv, *_room(TOGETHER * width, 3 * TOGETHER * width), begin, end)
 
-    def _update(self, layer: Weights, tokens: Floats, qkv: Floats, where: tuple[Any, ...], pairs: int, begin: int, end: int) -> None:
-        width, hidden = layer.up.shape
-        rows = len(tokens) // len(where[0])
-        room = [pairs * self.heads + LANES, rows * width, rows * width, 2 * width, hidden]
-        scratch = [np.zeros(numbers, np.float32) for numbers in room]
-        self.update(tokens, qkv, *where, layer.out, layer.norm2, layer.others, layer.up, layer.down, *scratch, begin, end)
+    def _update(self, layer: Weights, tokens: Floats, qkv: Floats, where: tuple[Any, ...], begin: int, end: int) -> None:
+        (width, hidden), (n, m), most = layer.up.shape, where[0].shape, int(where[3].max()) + 8
+        rows, candidates = len(tokens) // n, _at_once(m)
+        parts = candidates * m * width, candidates * m * hidden, candidates * 2 * width, candidates * hidden
+        room = _room(most, (end - begin) * rows * width, *parts)
+        self.update(tokens, qkv, *where, layer.out, layer.norm2, layer.others, layer.up, layer.down, *room, candidates, begin, end)
+
+
+def _room(*sizes: int) -> list[Floats]:
+    return [np.empty(size, np.float32) for size in sizes]
+
+
+def _at_once(rows: int) -> int:
+    """How many times so many tokens are worked on together: enough of them for long runs, few enough to stay in the cache."""
+    return max(1, TOGETHER // rows)
 
 
 @lru_cache
 def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], Callable[..., None], Callable[..., None]]:
     """The two halves of a layer, and the head, for networks of this size, which is part of the code: known sizes are what makes it fast."""
     head = width // heads
+    some = 8 if head % 8 == 0 else head
+    wide, wider = (16 if outputs % 16 == 0 else outputs for outputs in (width, hidden))
     matrix, numbers, places = "float32[:,::1]", "float32[::1]", "int64[::1]"
 
-    @_compiled(f"void({','.join([matrix] * 4)},{numbers},int64,int64)")
-    def ask(h: Floats, qkv: Floats, norm: Floats, weight: Floats, x: Floats, begin: int, end: int) -> None:
-        """Queries, keys and values of the tokens from `begin` to `end`; x is room to work in."""
-        h_, qkv_, norm_, weight_, x_ = memory(h), memory(qkv), memory(norm), memory(weight), memory(x)
-        for t in range(begin, end):
-            store(x_, 0, _normed(load(h_, t * width, width), norm_, width))
-            for part in range(3):
-                store(qkv_, (3 * t + part) * width, _add_product(fill(0, width), x_, 0, width, weight_, part * width, width))
+    @_compiled(f"void({matrix},float32[:,:,:,::1],{matrix},{matrix},{numbers},{numbers},int64,int64)")
+    def ask(h: Floats, qkv: Floats, norm: Floats, weight: Floats, x: Floats, made: Floats, begin: int, end: int) -> None:
+        """Queries, keys and values of the variables from `begin` to `end`; from x on, there is only room to work in.
 
-    @_compiled(f"void({matrix},{matrix},boolean[:,::1],{places},{places},{','.join([matrix] * 5)},{','.join([numbers] * 5)},int64,int64)")
+        Each value and head has its own place in `qkv`, so that what a variable looks at is close together.
+        """
+        n = qkv.shape[2]
+        rows = len(h) // n
+        h_, qkv_, norm_, weight_, x_, made_ = memory(h), memory(qkv), memory(norm), memory(weight), memory(x), memory(made)
+        for first in range(begin * rows, end * rows, TOGETHER):
+            count = min(TOGETHER, end * rows - first)
+            for t in range(count):
+                store(x_, t * width, _normed(load(h_, (first + t) * width, width), norm_, width))
+                for part in range(3):
+                    store(made_, (3 * t + part) * width, fill(0, width))
+            _add_products(x_, count, width, weight_, 3 * width, wide, made_, 0)
+            for t in range(count):
+                i, r = divmod(first + t, rows)
+                for part in range(3):
+                    for a in range(heads):
+                        found = load(made_, (3 * t + part) * width + a * head, head)
+                        store(qkv_, (((r * heads + a) * 3 + part) * n + i) * head, found)
+
+    @_compiled(
+        f"void({matrix},float32[:,:,:,::1],boolean[:,::1],{','.join([places] * 3)},{','.join([matrix] * 5)},{','.join([numbers] * 6)},"
+        "int64,int64,int64)"
+    )
     def update(
         h: Floats,
         qkv: Floats,
         domain: Allowed,
         first: Places,
         source: Places,
+        degree: Places,
         out: Floats,
         norm: Floats,
         others: Floats,
@@ -142,41 +174,52 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
         share: Floats,
         mixed: Floats,
         x: Floats,
-        seen: Floats,
         inner: Floats,
+        seen: Floats,
+        told: Floats,
+        candidates: int,
         begin: int,
         end: int,
     ) -> None:
-        """Everything else, for the variables from `begin` to `end`; the edges to variable i are those from first[i] to first[i+1].
+        """Everything else, for the variables from `begin` to `end`; edges are those of `Graph.by_eight`.
 
-        From `share` on, there is only room to work in: for all heads and edges of a variable and `LANES` more, for two states of it, for a
-        mean and a maximum, and for what is between `up` and `down`.
+        From `share` on, there is only room to work in: for the edges of a variable, for the states of all variables from `begin` to `end`,
+        and, for the values of so many `candidates`, for states and for what is between `up` and `down`, for means and maxima, and for what
+        is made of those.
         """
         n, m = domain.shape
         rows = len(h) // n
         h_, qkv_, source_, share_, mixed_, x_ = memory(h), memory(qkv), memory(source), memory(share), memory(mixed), memory(x)
         out_, norm_, others_, up_, down_ = memory(out), memory(norm), memory(others), memory(up), memory(down)
-        seen_, inner_ = memory(seen), memory(inner)
-        for i in range(begin, end):
-            _attend(qkv_, i, rows, source_, first[i], first[i + 1] - first[i], share_, mixed_, heads, head)
-            for r in range(rows):
-                at = (i * rows + r) * width
-                state = _add_product(load(h_, at, width), mixed_, r * width, width, out_, 0, width)
-                store(h_, at, state)
-                store(x_, r * width, _normed(state, norm_, width))
-            for start in range(0, rows, m):  # candidate by candidate
-                count, sums, most = np.float32(0), fill(0, width), fill(-np.inf, width)
+        inner_, seen_, told_ = memory(inner), memory(seen), memory(told)
+        for r in range(rows):
+            for a in range(heads):
+                at = (r * heads + a) * 3 * n * head
+                for i in range(begin, end):
+                    found = _attended(qkv_, at, n, i, source_, first[i], first[i + 1] - first[i], degree[i] + 1, share_, head, some)
+                    store(mixed_, ((i - begin) * rows + r) * width + a * head, found)
+        _add_products(mixed_, (end - begin) * rows, width, out_, width, wide, h_, begin * rows * width)
+        for start in range(begin * rows, end * rows, candidates * m):
+            count = min(candidates * m, end * rows - start)
+            for t in range(count):
+                store(x_, t * width, _normed(load(h_, (start + t) * width, width), norm_, width))
+            for k in range(count // m):
+                i = (start + k * m) // rows
+                many, sums, most = np.float32(0), fill(0, width), fill(-np.inf, width)
                 for v in range(m):
                     if domain[i, v]:
-                        state = load(x_, (start + v) * width, width)
-                        count, sums, most = count + np.float32(1), add(sums, state), highest(most, state)
-                store(seen_, 0, times(sums, fill(1 / count, width)))
-                store(seen_, width, most)
-                told = _add_product(fill(0, hidden), seen_, 0, 2 * width, others_, 0, hidden)
-                for r in range(start, start + m):
-                    at = (i * rows + r) * width
-                    store(inner_, 0, highest(_add_product(told, x_, r * width, width, up_, 0, hidden), fill(0, hidden)))
-                    store(h_, at, _add_product(load(h_, at, width), inner_, 0, hidden, down_, 0, width))
+                        state = load(x_, (k * m + v) * width, width)
+                        many, sums, most = many + np.float32(1), add(sums, state), highest(most, state)
+                store(seen_, 2 * k * width, times(sums, fill(1 / many, width)))
+                store(seen_, (2 * k + 1) * width, most)
+                store(told_, k * hidden, fill(0, hidden))
+            _add_products(seen_, count // m, 2 * width, others_, hidden, wider, told_, 0)
+            for t in range(count):
+                store(inner_, t * hidden, load(told_, t // m * hidden, hidden))
+            _add_products(x_, count, width, up_, hidden, wider, inner_, 0)
+            for t in range(count):
+                store(inner_, t * hidden, highest(load(inner_, t * hidden, hidden), fill(0, hidden)))
+            _add_products(inner_, count, hidden, down_, width, wide, h_, start * width)
 
     @_compiled(f"void({matrix},{matrix},{numbers})")
     def answer(h: Floats, weight: Floats, found: Floats) -> None:
@@ -195,12 +238,29 @@ def _compiled(signature: str) -> Callable[[Callable[..., None]], Callable[..., N
 
 
 @piece  # type: ignore[untyped-decorator]
-def _add_product(start: Any, x: Any, at: int, inputs: int, weight: Any, row: int, outputs: int) -> Any:
-    """start [outputs] + x[at:at+inputs] weight[row:row+inputs]."""
-    result = start
-    for i in range(inputs):
-        result = add_times(result, get(x, at + i), load(weight, (row + i) * outputs, outputs))
-    return result
+def _add_products(x: Any, count: int, inputs: int, weight: Any, outputs: int, wide: int, y: Any, at: int) -> None:
+    """y[t] += x[t] weight for the first `count` tokens t, the y [outputs] of which lie from `at` on.
+
+    Six tokens and `wide` outputs at a time: what is read of the weights serves all six, and their sums fit into the registers. Where
+    there are no six left, the last one is worked out several times over, from what it was and to the same end.
+    """
+    for t in range(0, count, 6):
+        last = count - 1
+        t0, t1, t2, t3, t4, t5 = t, min(t + 1, last), min(t + 2, last), min(t + 3, last), min(t + 4, last), min(t + 5, last)
+        for o in range(0, outputs, wide):
+            y0, y1, y2 = load(y, at + t0 * outputs + o, wide), load(y, at + t1 * outputs + o, wide), load(y, at + t2 * outputs + o, wide)
+            y3, y4, y5 = load(y, at + t3 * outputs + o, wide), load(y, at + t4 * outputs + o, wide), load(y, at + t5 * outputs + o, wide)
+            for i in range(inputs):
+                row = load(weight, i * outputs + o, wide)
+                y0, y1 = add_times(y0, get(x, t0 * inputs + i), row), add_times(y1, get(x, t1 * inputs + i), row)
+                y2, y3 = add_times(y2, get(x, t2 * inputs + i), row), add_times(y3, get(x, t3 * inputs + i), row)
+                y4, y5 = add_times(y4, get(x, t4 * inputs + i), row), add_times(y5, get(x, t5 * inputs + i), row)
+            store(y, at + t0 * outputs + o, y0)
+            store(y, at + t1 * outputs + o, y1)
+            store(y, at + t2 * outputs + o, y2)
+            store(y, at + t3 * outputs + o, y3)
+            store(y, at + t4 * outputs + o, y4)
+            store(y, at + t5 * outputs + o, y5)
 
 
 @piece  # type: ignore[untyped-decorator]
@@ -221,38 +281,62 @@ def _scale(centred: Any, width: int) -> Any:
 
 
 @piece  # type: ignore[untyped-decorator]
-def _attend(qkv: Any, i: int, rows: int, source: Any, first: int, degree: int, share: Any, mixed: Any, heads: int, head: int) -> None:
-    """Softmax attention of the tokens of variable i, whose edges come from source[first:first+degree]."""
-    width = heads * head
-    for r in range(rows):
-        for a in range(heads):
-            at = (r * heads + a) * degree
-            query = load(qkv, (i * rows + r) * 3 * width + a * head, head)
-            peak = np.float32(-np.inf)
-            for e in range(degree):
-                key = load(qkv, (get(source, first + e) * rows + r) * 3 * width + width + a * head, head)
-                product = total(times(query, key))
-                put(share, at + e, product)
-                peak = max(peak, product)
-            for e in range(degree):
-                put(share, at + e, get(share, at + e) - peak)
-    _powers(share, rows * heads * degree)
-    for r in range(rows):
-        for a in range(heads):
-            at = (r * heads + a) * degree
-            sums, weight = fill(0, head), np.float32(0)
-            for e in range(degree):
-                value = load(qkv, (get(source, first + e) * rows + r) * 3 * width + 2 * width + a * head, head)
-                sums = add_times(sums, get(share, at + e), value)
-                weight += get(share, at + e)
-            store(mixed, r * width + a * head, times(sums, fill(1 / weight, head)))
+def _near(source: Any, edge: int, head: int) -> int:
+    """Where, among states of so many numbers, the one at the other end of an edge begins."""
+    place: int = get(source, edge) * head
+    return place
 
 
 @piece  # type: ignore[untyped-decorator]
-def _powers(x: Any, count: int) -> None:
-    """The first `count` numbers, none above 0, and some after them become powers of two.
+def _attended(qkv: Any, at: int, n: int, i: int, source: Any, first: int, filled: int, edges: int, share: Any, head: int, some: int) -> Any:
+    """Softmax attention of variable i, with queries, keys and values [3,n,head] from `at` on, to source[first:first+filled].
 
-    A whole number of times `LANES` of them: what is left over would be worked out one by one.
+    Of these only so many `edges` count; the others fill up a multiple of eight. Products of states are worked out `some` numbers at a time.
     """
-    for e in range((count + LANES - 1) // LANES * LANES):
-        put(x, e, power_of_two(min(get(x, e), np.float32(0))))
+    keys, values = at + n * head, at + 2 * n * head
+    peaks = fill(-np.inf, 8)
+    for e in range(0, filled, 8):
+        j0, j1, j2, j3 = (
+            _near(source, first + e, head),
+            _near(source, first + e + 1, head),
+            _near(source, first + e + 2, head),
+            _near(source, first + e + 3, head),
+        )
+        j4, j5, j6, j7 = (
+            _near(source, first + e + 4, head),
+            _near(source, first + e + 5, head),
+            _near(source, first + e + 6, head),
+            _near(source, first + e + 7, head),
+        )
+        p0, p1, p2, p3, p4, p5, p6, p7 = (
+            fill(0, some),
+            fill(0, some),
+            fill(0, some),
+            fill(0, some),
+            fill(0, some),
+            fill(0, some),
+            fill(0, some),
+            fill(0, some),
+        )
+        for c in range(0, head, some):
+            query, there = load(qkv, at + i * head + c, some), keys + c
+            p0, p1 = add(p0, times(query, load(qkv, there + j0, some))), add(p1, times(query, load(qkv, there + j1, some)))
+            p2, p3 = add(p2, times(query, load(qkv, there + j2, some))), add(p3, times(query, load(qkv, there + j3, some)))
+            p4, p5 = add(p4, times(query, load(qkv, there + j4, some))), add(p5, times(query, load(qkv, there + j5, some)))
+            p6, p7 = add(p6, times(query, load(qkv, there + j6, some))), add(p7, times(query, load(qkv, there + j7, some)))
+        products = totals(p0, p1, p2, p3, p4, p5, p6, p7)
+        store(share, e, products)
+        peaks = highest(peaks, products)
+    for e in range(edges, filled):
+        put(share, e, np.float32(-np.inf))
+    lower = fill(-peak(peaks), 8)
+    even, odd, weight = fill(0, head), fill(0, head), fill(0, 8)
+    for e in range(0, filled, 8):
+        powers = powers_of_two(add(load(share, e, 8), lower))
+        store(share, e, powers)
+        weight = add(weight, powers)
+    for e in range(0, filled, 2):
+        there = first + e
+        even = add_times(even, get(share, e), load(qkv, values + get(source, there) * head, head))
+        odd = add_times(odd, get(share, e + 1), load(qkv, values + get(source, there + 1) * head, head))
+    return times(add(even, odd), fill(1 / total(weight), head))

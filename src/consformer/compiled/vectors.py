@@ -8,7 +8,7 @@ counts numbers from the beginning of an array whose rows lie one after the other
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -140,12 +140,63 @@ def add_times(typing: Any, vector: Any, number: Any, other: Any) -> Any:
 def total(typing: Any, vector: Any) -> Any:
     """The sum of the numbers."""
 
+    return types.float32(vector), lambda _, builder, __, arguments: _summed(builder, arguments[0], vector.size)
+
+
+def _summed(builder: Any, vector: Any, size: int) -> Any:
+    kind = ir.FunctionType(_FLOAT, [_FLOAT, vector.type])
+    function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.fadd.v{size}f32")
+    return builder.call(function, [ir.Constant(_FLOAT, 0.0), vector], fastmath=_ANY_ORDER)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def peak(typing: Any, vector: Any) -> Any:
+    """The highest of the numbers."""
+
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(_FLOAT, [_FLOAT, _llvm(vector)])
-        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.fadd.v{vector.size}f32")
-        return builder.call(function, [ir.Constant(_FLOAT, 0.0), arguments[0]], fastmath=_ANY_ORDER)
+        kind = ir.FunctionType(_FLOAT, [_llvm(vector)])
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.fmax.v{vector.size}f32")
+        return builder.call(function, [arguments[0]])
 
     return types.float32(vector), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def totals(typing: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any, g: Any, h: Any) -> Any:
+    """The sums of eight vectors of the same size, as a vector.
+
+    One by one, most of the work would be moving numbers next to each other. Vectors of eight are added up together: neighbours of two
+    vectors become one vector, until each half of two vectors holds halves of four sums. (Registers are two halves of four numbers, and it
+    is quick to move numbers within a half.)
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vectors = list(arguments)
+        if a.size != 8:
+            sums = ir.Constant(ir.VectorType(_FLOAT, 8), ir.Undefined)
+            for place, vector in enumerate(vectors):
+                sums = builder.insert_element(sums, _summed(builder, vector, a.size), ir.Constant(_PLACE, place))
+            return sums
+        for even, odd in (_NEIGHBOURS, _NEIGHBOURS, _HALVES):
+            pairs = zip(vectors[::2], vectors[1::2], strict=True)
+            vectors = [builder.fadd(_picked(builder, *pair, even), _picked(builder, *pair, odd), flags=_FUSED) for pair in pairs]
+        return vectors[0]
+
+    return Vector(8)(*[a] * 8), generate
+
+
+# Of two vectors of eight, numbered from 0 to 15, what is added to what.
+_NEIGHBOURS = (0, 2, 8, 10, 4, 6, 12, 14), (1, 3, 9, 11, 5, 7, 13, 15)
+_HALVES = (0, 1, 2, 3, 8, 9, 10, 11), (4, 5, 6, 7, 12, 13, 14, 15)
+
+
+def _picked(builder: Any, left: Any, right: Any, places: Sequence[int]) -> Any:
+    return builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(_PLACE, len(places)), list(places)))
+
+
+# 2 to the power of a number from 0 to 2, as a polynomial; highest powers first.
+_SERIES = tuple(np.float32(number) for number in (1.8775767e-3, 8.9893397e-3, 5.5826318e-2, 2.4015361e-1, 6.9315308e-1, 9.9999994e-1))
+_LOWEST = np.float32(-120)  # powers below are next to nothing, and would not fit the exponent of a number
 
 
 @piece  # type: ignore[untyped-decorator]
@@ -154,13 +205,36 @@ def power_of_two(x: Any) -> Any:
 
     A polynomial for the part after the point, the rest is added to the exponent: instructions that work on several numbers at once.
     """
-    power = max(x, np.float32(-120))
+    power = max(x, _LOWEST)
     whole = np.int32(power) - np.int32(1)
     part = power - np.float32(whole)
-    power = np.float32(1.8775767e-3)
-    power = power * part + np.float32(8.9893397e-3)
-    power = power * part + np.float32(5.5826318e-2)
-    power = power * part + np.float32(2.4015361e-1)
-    power = power * part + np.float32(6.9315308e-1)
-    power = power * part + np.float32(9.9999994e-1)
+    power = _SERIES[0]
+    power = power * part + _SERIES[1]
+    power = power * part + _SERIES[2]
+    power = power * part + _SERIES[3]
+    power = power * part + _SERIES[4]
+    power = power * part + _SERIES[5]
     return np.int32(np.float32(power).view(np.int32) + np.int32(whole << 23)).view(np.float32)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def powers_of_two(typing: Any, vector: Any) -> Any:
+    """The same of all numbers of a vector."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        floats, places = _llvm(vector), ir.VectorType(_PLACE, vector.size)
+
+        def constant(number: Any) -> Any:
+            return ir.Constant(floats, [float(number)] * vector.size)
+
+        lowest = constant(_LOWEST)
+        x = builder.select(builder.fcmp_ordered(">", arguments[0], lowest), arguments[0], lowest)
+        whole = builder.sub(builder.fptosi(x, places), ir.Constant(places, [1] * vector.size))
+        part = builder.fsub(x, builder.sitofp(whole, floats))
+        power = constant(_SERIES[0])
+        for number in _SERIES[1:]:
+            power = builder.fadd(builder.fmul(power, part, flags=_FUSED), constant(number), flags=_FUSED)
+        exponent = builder.shl(whole, ir.Constant(places, [23] * vector.size))
+        return builder.bitcast(builder.add(builder.bitcast(power, places), exponent), floats)
+
+    return vector(vector), generate

@@ -49,6 +49,10 @@ class Network(nn.Module, ABC):
         """The same network, with the weights it has now, as compiled code if there is any: for solving, where much is still to come."""
         return self
 
+    def compiled_at_hand(self) -> bool:
+        """Whether `compiled` takes no time, because what it needs was loaded before."""
+        return True
+
     @property
     def bytes_per_pair(self) -> int:
         """About how much memory an iteration takes for each (variable, value) pair of a candidate: rather too much."""

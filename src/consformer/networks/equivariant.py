@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FEATURES = 11
 WIDEST_COMPILED = 64  # wider states do not fit the registers, and large matrix products are what torch is good at
+_COMPILED: set[tuple[int, int, int]] = set()  # sizes of networks (width, heads, expand) whose compiled code is loaded
 HIGHEST_OF_NONE = -40.0  # what stands for the highest of no values: far below what a norm gives
 
 
@@ -77,7 +78,12 @@ class EquivariantNetwork(Network):
 
         other = copy(self)
         other._compiled = Layers(self)
+        _COMPILED.add((self.config.width, self.config.heads, self.config.expand))
         return other
+
+    def compiled_at_hand(self) -> bool:
+        config = self.config
+        return (config.width, config.heads, config.expand) in _COMPILED
 
     def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor, *, drafts: bool = False) -> Tensor:
         current = csp.one_hot(values)  # [K,n,m]

@@ -23,7 +23,7 @@ PAIRS_AT_ONCE = 60_000
 # With fewer of them, one thread is as fast as many, and does not wait for the others on a busy machine.
 PAIRS_FOR_THREADS = 3_000
 # After so many of them, which take a network a second or two, a search goes on with compiled code: loading it takes about a second, too.
-# Counted and not timed, because a run must be reproducible.
+# Counted and not timed, because a run must be reproducible; with a time limit it is not anyway, and then what is loaded is used.
 PAIRS_FOR_COMPILER = 150_000
 LATE = 0.05  # seconds after the time limit at which an iteration may end
 
@@ -135,7 +135,7 @@ class Refinement:
         p, temperature = settings.p(moment), settings.temperature(moment)
         pairs = batch.values.numel() * csp.m
         self._pairs += pairs
-        if self._pairs > PAIRS_FOR_COMPILER:
+        if self._pairs > PAIRS_FOR_COMPILER or (settings.time_limit is not None and self.network.compiled_at_hand()):
             self.network = self.network.compiled()
         with _threads(pairs):
             arms = None if self.bandit is None else self.bandit.draw(batch.members, settings.pool, generator)
