@@ -91,6 +91,24 @@ class CSP:
         return self.domain / self.domain.sum(1, keepdim=True)
 
     @cached_property
+    def open(self) -> Tensor:
+        """[n,m] the values that are not ruled out by a fixed variable from which another must differ; of a variable that has none, all."""
+        if self.parts:
+            return torch.cat([_pad(part.open, self.m) for part in self.parts])
+        left = self.domain.clone()
+        fixed, other = self.differences[:, ~self.free[self.differences[0]]]
+        left[other, self.given[fixed]] = False
+        return torch.where(left.any(1, keepdim=True), left, self.domain)
+
+    @cached_property
+    def differences(self) -> Tensor:
+        """[2,E] pairs of variables that must differ, both directions, of the kinds of constraints that are made of nothing else."""
+        if self.parts:
+            return torch.cat([part.differences + offset for part, offset in zip(self.parts, _offsets(self.parts), strict=True)], 1)
+        found = [pairs for constraint in self.constraints if (pairs := constraint.differences()) is not None]
+        return torch.cat([torch.zeros(2, 0, dtype=torch.int64), *found], 1)
+
+    @cached_property
     def graph(self) -> Graph:
         """The constraint graph with self-loops."""
         if self.parts:
@@ -196,6 +214,7 @@ class CSP:
         own = given.split_with_sizes(self.sizes) if self.parts else ()
         twin = copy(self)  # with what is cached; only the givens are new, and only they need checking
         twin.__dict__.update(given=given, parts=tuple(part.with_given(g) for part, g in zip(self.parts, own, strict=True)))
+        twin.__dict__.pop("open", None)
         _check_given(twin)
         return twin
 
@@ -205,7 +224,7 @@ class CSP:
             raise ModelError("the domains of a union are those of its parts: narrow them one by one")
         twin = copy(self)
         twin.__dict__.update(domain=domain, given=given)
-        for depends in ("tight", "uniform"):
+        for depends in ("tight", "uniform", "open"):
             twin.__dict__.pop(depends, None)
         _check_given(twin)
         return twin

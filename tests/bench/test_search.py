@@ -55,3 +55,11 @@ def test_who_was_not_there_has_no_share() -> None:
     assert lines["network:any"][1:3] == (Share(0, 1, 1), 0)
     assert lines["tabucol"][1] is None
     assert "no colouring" in str(lines["tabucol"][-1])
+
+
+def test_a_part_of_a_set_is_told_in_the_command() -> None:
+    run = BenchRun(SearchBench([CYCLES], ("hybrid",), 2.0, 0, "--most 5"))
+    assert len(list(run)) == 2
+    assert SearchBench.asked(run.benchmark.about, run.record.rows) == (
+        "consformer bench search cycles --most 5 --count 2 --time-limit 2 --variant hybrid"
+    )

@@ -36,3 +36,10 @@ def test_small_blocks_are_slower(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert [plot.name for plot in run.plots] == ["selection"]
     quick, slow = ([row for row in run.record.rows if row["p"] == p] for p in ("0.7", "0.1"))
     assert sum(row["solved"] for row in quick) >= sum(row["solved"] for row in slow)
+
+
+@pytest.mark.parametrize("count, told", [(100, ""), (150, " --count 150")])
+def test_the_command_tells_how_many_problems(count: int, told: str) -> None:
+    rows = [{"set": "sudoku", "p": "0.5", "index": index} for index in range(count)]
+    assert Selection.asked(Selection(count=count).about, rows) == f"consformer bench selection{told}"
+    assert Selection.asked(Selection().about, []) == "consformer bench selection"

@@ -10,23 +10,29 @@ from torch import Tensor
 
 from consformer import compiled
 from consformer.csp import CSP
-from consformer.networks import EquivariantConfig, EquivariantNetwork
-from consformer.networks.equivariant import WIDEST_COMPILED
+from consformer.networks import EquivariantConfig, EquivariantNetwork, LayeredConfig, Network, OpenNetwork
+from consformer.networks.layered import WIDEST_COMPILED, LayeredNetwork
 from tests.helpers import cycle, random_csp, random_inputs, randomised
 
 SIZES = {"even": (8, 2, 2), "odd": (5, 1, 3)}  # width, heads, expand; few of them, because each is compiled
 
 
-def network(size: str = "even", *, layers: int = 2, repeat: int = 1, tell_fixed: bool = True, seed: int = 0) -> EquivariantNetwork:
+def network(size: str = "even", *, layers: int = 2, repeat: int = 1, told: str = "all", seed: int = 0) -> LayeredNetwork:
+    """`told`: all pairs, with or without a mark on fixed variables, or the open ones."""
     width, heads, expand = SIZES[size]
-    config = EquivariantConfig(width=width, heads=heads, expand=expand, layers=layers, repeat=repeat, tell_fixed=tell_fixed)
-    made = randomised(EquivariantNetwork(config), seed)
-    assert isinstance(made, EquivariantNetwork)
+    made: Network
+    if told == "open":
+        made = OpenNetwork(LayeredConfig(width=width, heads=heads, expand=expand, layers=layers, repeat=repeat))
+    else:
+        config = EquivariantConfig(width=width, heads=heads, expand=expand, layers=layers, repeat=repeat, tell_fixed=told == "marked")
+        made = EquivariantNetwork(config)
+    made = randomised(made, seed)
+    assert isinstance(made, LayeredNetwork)
     return made
 
 
 @torch.no_grad()
-def answer(network: EquivariantNetwork, csp: CSP, inputs: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+def answer(network: LayeredNetwork, csp: CSP, inputs: tuple[Tensor, Tensor, Tensor]) -> Tensor:
     return network(csp, *inputs)  # type: ignore[no-any-return]
 
 
@@ -36,15 +42,15 @@ def answer(network: EquivariantNetwork, csp: CSP, inputs: tuple[Tensor, Tensor, 
     size=st.sampled_from(sorted(SIZES)),
     layers=st.integers(1, 3),
     repeat=st.integers(1, 2),
-    tell_fixed=st.booleans(),
+    told=st.sampled_from(["all", "marked", "open"]),
     threads=st.sampled_from([1, 2]),
 )
 def test_compiled_or_not_the_answer_is_the_same(
-    seeds: list[int], pool: int, size: str, layers: int, repeat: int, tell_fixed: bool, threads: int
+    seeds: list[int], pool: int, size: str, layers: int, repeat: int, told: str, threads: int
 ) -> None:
     """Over unions of problems of all kinds with domains of all sizes, fixed variables and several candidates."""
     csp = CSP.union([random_csp(seed) for seed in seeds])
-    plain = network(size, layers=layers, repeat=repeat, tell_fixed=tell_fixed, seed=seeds[0])
+    plain = network(size, layers=layers, repeat=repeat, told=told, seed=seeds[0])
     inputs = random_inputs(csp, pool, seeds[0])
     expected = answer(plain, csp, inputs)
     usual = torch.get_num_threads()

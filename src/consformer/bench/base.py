@@ -53,6 +53,7 @@ class Benchmark(ABC):
     command: ClassVar[str]  # that fills it
     key: ClassVar[tuple[str, ...]]  # names of the entries of a row that tell its unit
     usually: ClassVar[Mapping[str, Any]] = {}  # entries of `about` that are options of the command, and what they are if not given
+    usual_count: ClassVar[int | None] = None  # problems of each set if `--count` is not given, where rows have an `index`
     version: ClassVar[int] = 1  # raised when rows of earlier records mean something else
 
     about: Mapping[str, Any]
@@ -99,4 +100,7 @@ class Benchmark(ABC):
     def asked(cls, about: About, rows: Rows) -> str:
         """The command that measures these rows: with those options that are not as usual."""
         own = [f"--{name.replace('_', '-')} {about[name]}" for name, value in cls.usually.items() if about.get(name, value) != value]
+        if rows and cls.usual_count is not None:
+            count = 1 + max(int(row["index"]) for row in rows)
+            own += [f"--count {count}"] if count != cls.usual_count else []
         return " ".join([cls.command, *own])

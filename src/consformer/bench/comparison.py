@@ -181,8 +181,14 @@ def behind(own: Rows, rows: Rows, sets: Mapping[str, str]) -> str:
     >>> behind(rows[2:], rows, {"a": "large graphs"})
     'large graphs: 1 of 2 problems only'
     """
-    counts = {name: [len({row["label"] for row in of(each, set=name)}) for each in (own, rows)] for name in sets}
-    return ", ".join(f"{sets[name]}: {count} of {most} problems only" for name, (count, most) in counts.items() if count < most)
+    missing = {sets[name]: fewer(of(own, set=name), of(rows, set=name)) for name in sets}
+    return ", ".join(f"{heading}: {told}" for heading, told in missing.items() if told)
+
+
+def fewer(own: Rows, rows: Rows, what: str = "problems") -> str:
+    """That one was measured on fewer problems than all together, if so."""
+    count, most = (len({row["label"] for row in each}) for each in (own, rows))
+    return f"{count} of {most} {what} only" if count < most else ""
 
 
 def side_by_side(headings: Sequence[str], unit: str) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import bisect
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from consformer.baselines import CPSAT, CUTTING
 from consformer.bench.base import About, Plot, Rows
-from consformer.bench.comparison import Comparison, circumstances, gap_percent, of, shown, trouble
+from consformer.bench.comparison import Comparison, circumstances, fewer, gap_percent, of, shown, trouble
 from consformer.bench.figures import BAND, colour, grid, labelled, legend_below, logarithmic, size_of
 from consformer.bench.tables import Cell, Fixed, Table
 from consformer.bench.ways import HYBRID, LOCAL, NETWORK, Way
@@ -95,21 +95,17 @@ def _table(about: About, rows: Rows, signed: bool) -> Table:
         own = of(rows, variant=variant)
         gaps = [gap_percent(group) for group in _groups(own)]
         body.append((MaxcutBench.way(variant).label, *(None if gap is None else Fixed(gap, 3) for gap in gaps), _notes(own, rows)))
-    counts = ", ".join(f"{len(there)} with {name}" for name, _, there in _measured(rows, rows) if there)
+    groups = zip(GROUPS, _groups(rows), strict=True)
+    counts = ", ".join(f"{len({row['label'] for row in group})} with {name}" for name, group in groups if group)
     caption = f"{circumstances(about)} Gap: mean distance to the best known cut over the mean best known cut. Graphs: {counts}."
     return Table("Weights of both signs" if signed else "Unit weights", ("", *COLUMNS, "notes"), tuple(body), caption)
 
 
 def _notes(own: Rows, rows: Rows) -> str | None:
     """How much is missing, and what went wrong."""
-    few = [f"{name}: {len(done)} of {len(there)} graphs only" for name, done, there in _measured(own, rows) if len(done) < len(there)]
-    return "; ".join(filter(None, (", ".join(few), trouble(own)))) or None
-
-
-def _measured(own: Rows, rows: Rows) -> Iterator[tuple[str, set[str], set[str]]]:
-    """By size: the graphs that one was asked for, and all."""
-    for name, mine, all_of_them in zip(GROUPS, _groups(own), _groups(rows), strict=True):
-        yield name, {row["label"] for row in mine}, {row["label"] for row in all_of_them}
+    missing = {name: fewer(mine, theirs, "graphs") for name, mine, theirs in zip(GROUPS, _groups(own), _groups(rows), strict=True)}
+    few = ", ".join(f"{name}: {told}" for name, told in missing.items() if told)
+    return "; ".join(filter(None, (few, trouble(own)))) or None
 
 
 def _groups(rows: Rows) -> list[Rows]:

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from consformer.baselines.graphs import TabuCol
-from consformer.bench.base import About, Rows
-from consformer.bench.comparison import ABSENT, LATE, SOLVED, Comparison, gap_percent, of, shown, trouble
+from consformer.bench.base import About, Row, Rows, Unit
+from consformer.bench.comparison import ABSENT, LATE, SOLVED, Comparison, fewer, gap_percent, of, shown, trouble
 from consformer.bench.tables import Cell, Fixed, Table
 from consformer.bench.ways import CPSAT_WAY, HYBRID, LOCAL, NETWORK, WITHOUT, Way
+from consformer.evaluation.sets import ProblemSet
 from consformer.evaluation.summary import Share
 
 
@@ -36,6 +37,16 @@ class SearchBench(Comparison):
         )
     }
 
+    def __init__(
+        self, sets: Sequence[ProblemSet], variants: Sequence[str] = (), seconds: float = 10.0, seed: int = 0, part: str = ""
+    ) -> None:
+        """`part`: the options by which only a part of a set was taken, as they are to be told with what was measured."""
+        super().__init__(sets, variants, seconds, seed)
+        self.part = part
+
+    def measure(self, unit: Unit) -> list[Row]:
+        return [{**row, **({"part": self.part} if self.part else {})} for row in super().measure(unit)]
+
     @classmethod
     def tables(cls, about: About, rows: Rows) -> list[Table]:
         """One for each set: what each variant reached."""
@@ -50,14 +61,13 @@ class SearchBench(Comparison):
     @classmethod
     def command_for(cls, rows: Rows, sets: Sequence[str]) -> str:
         best = ["--best-known best_known.csv"] if any("best" in row for row in rows) else []
-        return " ".join(["consformer bench search", *sets, *best])
+        parts = {row["part"]: None for row in rows if "part" in row}  # in their order
+        return " ".join(["consformer bench search", *sets, *best, *parts])
 
 
 def line(way: Way, rows: Rows, seconds: float, all_rows: Rows = ()) -> tuple[Cell, ...]:
     """A line of the table, whose rows are among all of the set; what a solver was not there for does not count."""
-    there, most = ({row["label"] for row in each} for each in (rows, all_rows))
-    few = f"{len(there)} of {len(most)} problems only" if len(there) < len(most) else ""
-    notes = "; ".join(filter(None, (few, trouble(rows)))) or None
+    notes = "; ".join(filter(None, (fewer(rows, all_rows), trouble(rows)))) or None
     rows = [row for row in rows if row["status"] not in ABSENT]
     if not rows:
         return (way.name, *[None] * 7, notes)

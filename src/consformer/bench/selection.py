@@ -48,9 +48,12 @@ class Selection(Benchmark):
     place = 50
     command = "consformer bench selection"
     usually = {"network": "any", "iterations": 500, "seed": 0, "jobs": 1}
+    usual_count = 100
     key = ("set", "p", "portion")
 
-    def __init__(self, network: str = "any", *, count: int = 100, iterations: int = 500, seed: int = 0, quick: bool = False) -> None:
+    def __init__(
+        self, network: str = "any", *, count: int = usual_count, iterations: int = 500, seed: int = 0, quick: bool = False
+    ) -> None:
         self.network, self.count, self.iterations, self.seed = network, count, iterations, seed
         self.portion, self._asked = PORTION, Asked()
         if quick:

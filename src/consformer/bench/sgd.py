@@ -37,9 +37,10 @@ class Sgd(Benchmark):
     place = 85
     command = "consformer bench sgd"
     usually = {"network": "any", "steps": 10_000, "seed": 0, "jobs": 1}
+    usual_count = 100
     key = ("missing", "method", "portion")
 
-    def __init__(self, network: str = "any", *, count: int = 100, steps: int = 10_000, seed: int = 0, quick: bool = False) -> None:
+    def __init__(self, network: str = "any", *, count: int = usual_count, steps: int = 10_000, seed: int = 0, quick: bool = False) -> None:
         self.network, self.seed, self.portion = network, seed, PORTION
         self.count, self.steps = count, steps
         if quick:

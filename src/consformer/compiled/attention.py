@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
+from itertools import pairwise
 
 import numba
 import numpy as np
@@ -36,8 +37,22 @@ def in_portions(graph: Graph, work: Callable[[int, int], None]) -> None:
     threads = torch.get_num_threads()
     if threads == 1:
         work(0, graph.n)
+    else:
+        _together([(there.start, there.stop) for there, _ in graph.portions(threads)], work)
+
+
+def in_parts(count: int, work: Callable[[int, int], None]) -> None:
+    """The same for `count` things that take equally long."""
+    threads = torch.get_num_threads()
+    bounds = [part * count // threads for part in range(threads + 1)]
+    _together([(begin, end) for begin, end in pairwise(bounds) if end > begin], work)
+
+
+def _together(parts: Sequence[tuple[int, int]], work: Callable[[int, int], None]) -> None:
+    if len(parts) == 1:
+        work(*parts[0])
         return
-    for future in [_workers(threads).submit(work, there.start, there.stop) for there, _ in graph.portions(threads)]:
+    for future in [_workers(torch.get_num_threads()).submit(work, *part) for part in parts]:
         future.result()
 
 

@@ -1,7 +1,7 @@
-"""The layers of the any-CSP network, without gradients: what belongs to a variable stays in the processor's cache from step to step.
+"""The layers of the any-CSP networks, without gradients: what belongs to a variable stays in the processor's cache from step to step.
 
-The twin is `Block.forward` in `consformer.networks.equivariant`. A state is [T,c]: T tokens, one for each (variable, candidate, value) in
-this order, so the R = candidates x values tokens of a variable lie side by side.
+The twin is `Block.forward` in `consformer.networks.layered`. States are [P,R,c]: so many places of a graph, and so many rows in each that
+attend independently of each other. A token is one of these states; `Groups` says which tokens are the values of one variable.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from consformer.compiled import stamped
-from consformer.compiled.attention import FASTMATH, Floats, Places, in_portions
+from consformer.compiled.attention import FASTMATH, Floats, Places, in_parts, in_portions
 from consformer.compiled.vectors import (
     SOURCE,
     add,
@@ -41,7 +41,7 @@ from consformer.compiled.vectors import (
 from consformer.graph import Graph
 
 if TYPE_CHECKING:
-    from consformer.networks.equivariant import EquivariantNetwork
+    from consformer.networks.layered import LayeredNetwork
 
 Allowed = NDArray[np.bool_]
 
@@ -77,29 +77,53 @@ def _copied(weight: Tensor) -> Floats:
     return np.array(weight.detach().numpy(), np.float32, order="C")
 
 
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which tokens are the values of the same variable in the same candidate."""
+
+    first: Places  # [G+1] where each group begins in `tokens`
+    tokens: Places  # [P*R]
+    allowed: Allowed  # [P*R] whether it is one of the values that the variable may take, in the same order
+
+    @staticmethod
+    def of_every_pair(domain: Tensor, pool: int) -> Groups:
+        """For places that are the n variables, with rows for each candidate and value: `domain` [n,m]."""
+        n, m = domain.shape
+        count = n * pool * m
+        allowed = domain[:, None].expand(n, pool, m).reshape(-1).numpy()
+        return Groups(np.arange(0, count + 1, m), np.arange(count), allowed)
+
+    @staticmethod
+    def of_runs(lengths: Tensor) -> Groups:
+        """For places that are the values themselves, one row each: so many of the first variable, so many of the next, ..."""
+        first = torch.nn.functional.pad(lengths.cumsum(0), (1, 0)).numpy()
+        return Groups(first, np.arange(first[-1]), np.ones(first[-1], np.bool_))
+
+
 class Layers:
     """All layers of a network and its head."""
 
-    def __init__(self, network: EquivariantNetwork) -> None:
+    def __init__(self, network: LayeredNetwork) -> None:
         config = network.config
         self.heads = config.heads
         self.layers = [Weights.of(block) for block in network.blocks]
         self.head = _copied(network.norm.weight * network.head.weight)  # [1,c]
-        self.ask, self.update, self.answer = _kernels(config.width, config.heads, config.expand * config.width)
+        self.ask, self.attend, self.feed, self.answer = _kernels(config.width, config.heads, config.expand * config.width)
 
-    def __call__(self, told: Tensor, turns: int, domain: Tensor, graph: Graph) -> Tensor:
-        """What the head says after so many turns, each with `told` [n,K,m,c] added anew; `domain` [n,m]: -> [n,K,m]."""
+    def __call__(self, told: Tensor, turns: int, graph: Graph, groups: Groups) -> Tensor:
+        """What the head says after so many turns, each with `told` [P,R,c] added anew: -> [P,R]."""
         told = told.contiguous()
-        h, found = torch.zeros_like(told), torch.empty(told.shape[:3])
-        rows, width = h.shape[1] * h.shape[2], h.shape[3]
-        tokens, qkv = h.view(-1, width).numpy(), np.empty((rows * self.heads, 3, graph.n, width // self.heads), np.float32)
+        h, found = torch.zeros_like(told), torch.empty(told.shape[:2])
+        places, rows, width = h.shape
+        tokens, qkv = h.view(-1, width).numpy(), np.empty((rows * self.heads, 3, places, width // self.heads), np.float32)
         source, first = graph.by_eight
-        where = domain.numpy(), first.numpy(), source.numpy(), graph.degree.numpy()
+        edges = first.numpy(), source.numpy(), graph.degree.numpy()
         for _ in range(turns):
             h += told
             for layer in self.layers:
                 in_portions(graph, partial(self._ask, layer, tokens, qkv))
-                in_portions(graph, partial(self._update, layer, tokens, qkv, where))
+                in_portions(graph, partial(self._attend, layer, tokens, qkv, edges))
+                in_parts(len(groups.first) - 1, partial(self._feed, layer, tokens, groups))
         self.answer(tokens, self.head, found.view(-1).numpy())
         return found
 
@@ -107,26 +131,25 @@ class Layers:
         width = tokens.shape[1]
         self.ask(tokens, qkv, layer.norm1, layer.qkv, *_room(TOGETHER * width, 3 * TOGETHER * width), begin, end)
 
-    def _update(self, layer: Weights, tokens: Floats, qkv: Floats, where: tuple[Any, ...], begin: int, end: int) -> None:
-        (width, hidden), (n, m), most = layer.up.shape, where[0].shape, int(where[3].max()) + 8
-        rows, candidates = len(tokens) // n, _at_once(m)
-        parts = candidates * m * width, candidates * m * hidden, candidates * 2 * width, candidates * hidden
-        room = _room(most, (end - begin) * rows * width, *parts)
-        self.update(tokens, qkv, *where, layer.out, layer.norm2, layer.others, layer.up, layer.down, *room, candidates, begin, end)
+    def _attend(self, layer: Weights, tokens: Floats, qkv: Floats, edges: tuple[Places, ...], begin: int, end: int) -> None:
+        rows, width, most = len(tokens) // qkv.shape[2], tokens.shape[1], int(edges[2].max()) + 8
+        self.attend(tokens, qkv, *edges, layer.out, *_room(most, (end - begin) * rows * width), begin, end)
+
+    def _feed(self, layer: Weights, tokens: Floats, groups: Groups, begin: int, end: int) -> None:
+        width, hidden = layer.up.shape
+        most = max(TOGETHER, int(np.diff(groups.first).max()))
+        room = _room(most * width, most * width, most * hidden, most * 2 * width, most * hidden)
+        matrices = (layer.norm2, layer.others, layer.up, layer.down)
+        self.feed(tokens, groups.first, groups.tokens, groups.allowed, *matrices, *room, begin, end)
 
 
 def _room(*sizes: int) -> list[Floats]:
     return [np.empty(size, np.float32) for size in sizes]
 
 
-def _at_once(rows: int) -> int:
-    """How many times so many tokens are worked on together: enough of them for long runs, few enough to stay in the cache."""
-    return max(1, TOGETHER // rows)
-
-
 @lru_cache
-def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], Callable[..., None], Callable[..., None]]:
-    """The two halves of a layer, and the head, for networks of this size, which is part of the code: known sizes are what makes it fast."""
+def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], ...]:
+    """The parts of a layer, and the head, for networks of this size, which is part of the code: known sizes are what makes it fast."""
     head = width // heads
     some = 8 if head % 8 == 0 else head
     wide, wider = (16 if outputs % 16 == 0 else outputs for outputs in (width, hidden))
@@ -134,9 +157,9 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
 
     @_compiled(f"void({matrix},float32[:,:,:,::1],{matrix},{matrix},{numbers},{numbers},int64,int64)")
     def ask(h: Floats, qkv: Floats, norm: Floats, weight: Floats, x: Floats, made: Floats, begin: int, end: int) -> None:
-        """Queries, keys and values of the variables from `begin` to `end`; from x on, there is only room to work in.
+        """Queries, keys and values in the places from `begin` to `end`; from x on, there is only room to work in.
 
-        Each value and head has its own place in `qkv`, so that what a variable looks at is close together.
+        Each row and head has its own part of `qkv`, so that what a place looks at is close together.
         """
         n = qkv.shape[2]
         rows = len(h) // n
@@ -155,43 +178,23 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
                         found = load(made_, (3 * t + part) * width + a * head, head)
                         store(qkv_, (((r * heads + a) * 3 + part) * n + i) * head, found)
 
-    @_compiled(
-        f"void({matrix},float32[:,:,:,::1],boolean[:,::1],{','.join([places] * 3)},{','.join([matrix] * 5)},{','.join([numbers] * 6)},"
-        "int64,int64,int64)"
-    )
-    def update(
+    @_compiled(f"void({matrix},float32[:,:,:,::1],{places},{places},{places},{matrix},{numbers},{numbers},int64,int64)")
+    def attend(
         h: Floats,
         qkv: Floats,
-        domain: Allowed,
         first: Places,
         source: Places,
         degree: Places,
         out: Floats,
-        norm: Floats,
-        others: Floats,
-        up: Floats,
-        down: Floats,
         share: Floats,
         mixed: Floats,
-        x: Floats,
-        inner: Floats,
-        seen: Floats,
-        told: Floats,
-        candidates: int,
         begin: int,
         end: int,
     ) -> None:
-        """Everything else, for the variables from `begin` to `end`; edges are those of `Graph.by_eight`.
-
-        From `share` on, there is only room to work in: for the edges of a variable, for the states of all variables from `begin` to `end`,
-        and, for the values of so many `candidates`, for states and for what is between `up` and `down`, for means and maxima, and for what
-        is made of those.
-        """
-        n, m = domain.shape
+        """Attention in the places from `begin` to `end`; edges are those of `Graph.by_eight`, `share` and `mixed` are room to work in."""
+        n = qkv.shape[2]
         rows = len(h) // n
-        h_, qkv_, source_, share_, mixed_, x_ = memory(h), memory(qkv), memory(source), memory(share), memory(mixed), memory(x)
-        out_, norm_, others_, up_, down_ = memory(out), memory(norm), memory(others), memory(up), memory(down)
-        inner_, seen_, told_ = memory(inner), memory(seen), memory(told)
+        h_, qkv_, source_, share_, mixed_, out_ = memory(h), memory(qkv), memory(source), memory(share), memory(mixed), memory(out)
         for r in range(rows):
             for a in range(heads):
                 at = (r * heads + a) * 3 * n * head
@@ -199,27 +202,58 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
                     found = _attended(qkv_, at, n, i, source_, first[i], first[i + 1] - first[i], degree[i] + 1, share_, head, some)
                     store(mixed_, ((i - begin) * rows + r) * width + a * head, found)
         _add_products(mixed_, (end - begin) * rows, width, out_, width, wide, h_, begin * rows * width)
-        for start in range(begin * rows, end * rows, candidates * m):
-            count = min(candidates * m, end * rows - start)
+
+    @_compiled(f"void({matrix},{places},{places},boolean[::1],{','.join([matrix] * 4)},{','.join([numbers] * 5)},int64,int64)")
+    def feed(
+        h: Floats,
+        first: Places,
+        tokens: Places,
+        allowed: Allowed,
+        norm: Floats,
+        others: Floats,
+        up: Floats,
+        down: Floats,
+        state: Floats,
+        x: Floats,
+        inner: Floats,
+        seen: Floats,
+        told: Floats,
+        begin: int,
+        end: int,
+    ) -> None:
+        """What is behind attention, for the groups from `begin` to `end`; from `state` on, there is only room to work in."""
+        h_, norm_, others_, up_, down_ = memory(h), memory(norm), memory(others), memory(up), memory(down)
+        state_, x_, inner_, seen_, told_ = memory(state), memory(x), memory(inner), memory(seen), memory(told)
+        group = begin
+        while group < end:
+            start, until = first[group], group + 1
+            while until < end and first[until + 1] - start <= TOGETHER:
+                until += 1
+            count = first[until] - start
             for t in range(count):
-                store(x_, t * width, _normed(load(h_, (start + t) * width, width), norm_, width))
-            for k in range(count // m):
-                i = (start + k * m) // rows
+                own = load(h_, tokens[start + t] * width, width)
+                store(state_, t * width, own)
+                store(x_, t * width, _normed(own, norm_, width))
+            for g in range(group, until):
                 many, sums, most = np.float32(0), fill(0, width), fill(-np.inf, width)
-                for v in range(m):
-                    if domain[i, v]:
-                        state = load(x_, (k * m + v) * width, width)
-                        many, sums, most = many + np.float32(1), add(sums, state), highest(most, state)
-                store(seen_, 2 * k * width, times(sums, fill(1 / many, width)))
-                store(seen_, (2 * k + 1) * width, most)
-                store(told_, k * hidden, fill(0, hidden))
-            _add_products(seen_, count // m, 2 * width, others_, hidden, wider, told_, 0)
-            for t in range(count):
-                store(inner_, t * hidden, load(told_, t // m * hidden, hidden))
+                for t in range(first[g], first[g + 1]):
+                    if allowed[t]:
+                        own = load(x_, (t - start) * width, width)
+                        many, sums, most = many + np.float32(1), add(sums, own), highest(most, own)
+                store(seen_, 2 * (g - group) * width, times(sums, fill(1 / many, width)))
+                store(seen_, (2 * (g - group) + 1) * width, most)
+                store(told_, (g - group) * hidden, fill(0, hidden))
+            _add_products(seen_, until - group, 2 * width, others_, hidden, wider, told_, 0)
+            for g in range(group, until):
+                for t in range(first[g] - start, first[g + 1] - start):
+                    store(inner_, t * hidden, load(told_, (g - group) * hidden, hidden))
             _add_products(x_, count, width, up_, hidden, wider, inner_, 0)
             for t in range(count):
                 store(inner_, t * hidden, highest(load(inner_, t * hidden, hidden), fill(0, hidden)))
-            _add_products(inner_, count, hidden, down_, width, wide, h_, start * width)
+            _add_products(inner_, count, hidden, down_, width, wide, state_, 0)
+            for t in range(count):
+                store(h_, tokens[start + t] * width, load(state_, t * width, width))
+            group = until
 
     @_compiled(f"void({matrix},{matrix},{numbers})")
     def answer(h: Floats, weight: Floats, found: Floats) -> None:
@@ -229,7 +263,7 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
             centred = _centred(load(h_, t * width, width), width)
             found[t] = _scale(centred, width) * total(times(centred, load(weight_, 0, width)))
 
-    return ask, update, answer
+    return ask, attend, feed, answer
 
 
 def _compiled(signature: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -289,7 +323,7 @@ def _near(source: Any, edge: int, head: int) -> int:
 
 @piece  # type: ignore[untyped-decorator]
 def _attended(qkv: Any, at: int, n: int, i: int, source: Any, first: int, filled: int, edges: int, share: Any, head: int, some: int) -> Any:
-    """Softmax attention of variable i, with queries, keys and values [3,n,head] from `at` on, to source[first:first+filled].
+    """Softmax attention of place i, with queries, keys and values [3,n,head] from `at` on, to source[first:first+filled].
 
     Of these only so many `edges` count; the others fill up a multiple of eight. Products of states are worked out `some` numbers at a time.
     """

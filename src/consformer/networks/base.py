@@ -27,9 +27,10 @@ class Network(nn.Module, ABC):
         super().__init__()
         self.config = config
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, registered: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
-        Network.registry[cls.architecture] = cls
+        if registered:
+            Network.registry[cls.architecture] = cls
 
     @abstractmethod
     def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor, *, drafts: bool = False) -> Tensor:

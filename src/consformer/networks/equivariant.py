@@ -1,89 +1,38 @@
-"""The any-CSP network: one small state per (variable, value), the same weights for every value.
-
-It knows no value names, no number of values, no variable indices and no problem family: constraints reach it through the
-constraint graph (who attends to whom) and through `CSP.conflicts` (what each value would cost). Permuting the values permutes the answer.
-"""
+"""The any-CSP network with a state for every (variable, value) pair, whether the variable is free or not (see `layered`)."""
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from consformer import compiled
 from consformer.csp import CSP
 from consformer.networks.attention import Layout
-from consformer.networks.base import MASKED, Network, check_sizes
+from consformer.networks.base import MASKED
 from consformer.networks.inputs import HIGHEST_CONFLICT, conflict_inputs
-
-if TYPE_CHECKING:
-    from consformer.compiled.layers import Layers
+from consformer.networks.layered import LayeredConfig, LayeredNetwork
 
 FEATURES = 11
-WIDEST_COMPILED = 64  # wider states do not fit the registers, and large matrix products are what torch is good at
-_COMPILED: set[tuple[int, int, int]] = set()  # sizes of networks (width, heads, expand) whose compiled code is loaded
 HIGHEST_OF_NONE = -40.0  # what stands for the highest of no values: far below what a norm gives
 
 
 @dataclass(frozen=True)
-class EquivariantConfig:
+class EquivariantConfig(LayeredConfig):
     """Settings of the any-CSP network."""
 
-    width: int = 32
-    layers: int = 7
-    repeat: int = 1
-    """how often the layers are gone through, with the inputs added anew each time"""
-    heads: int = 2
-    expand: int = 2
     tell_fixed: bool = True
     """whether fixed variables look different from others that are not updated in this step"""
 
-    def __post_init__(self) -> None:
-        check_sizes(self, "width", "heads", "expand")
-        check_sizes(self, "layers", "repeat", most=1000)
-        if self.width % self.heads:
-            raise ValueError(f"width {self.width} cannot be shared among {self.heads} heads")
 
-
-class EquivariantNetwork(Network):
+class EquivariantNetwork(LayeredNetwork):
     architecture = "equivariant"
     universal = True
     config_type = EquivariantConfig
     config: EquivariantConfig
 
     def __init__(self, config: EquivariantConfig) -> None:
-        super().__init__(config)
-        self.inputs = nn.Linear(FEATURES, config.width)
-        self.blocks = nn.ModuleList([Block(config) for _ in range(config.layers)])
-        self.norm = nn.LayerNorm(config.width, bias=False)
-        self.head = nn.Linear(config.width, 1, bias=False)
-        nn.init.zeros_(self.head.weight)  # untrained, the network is parallel Gibbs sampling
-        self.skip = nn.Parameter(torch.tensor([1.0, 0.3]))
-        self._compiled: Layers | None = None
-
-    def with_depth(self, depth: int | None) -> EquivariantNetwork:
-        if depth is None:
-            return self
-        other = copy(self)  # has the same weights, not copies of them
-        other.config = replace(self.config, repeat=depth)
-        return other
-
-    def compiled(self) -> EquivariantNetwork:
-        if self._compiled is not None or self.config.width > WIDEST_COMPILED or not compiled.available():
-            return self
-        from consformer.compiled.layers import Layers  # only now: it loads the compiler
-
-        other = copy(self)
-        other._compiled = Layers(self)
-        _COMPILED.add((self.config.width, self.config.heads, self.config.expand))
-        return other
-
-    def compiled_at_hand(self) -> bool:
-        config = self.config
-        return (config.width, config.heads, config.expand) in _COMPILED
+        super().__init__(config, FEATURES)
 
     def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor, *, drafts: bool = False) -> Tensor:
         current = csp.one_hot(values)  # [K,n,m]
@@ -95,59 +44,48 @@ class EquivariantNetwork(Network):
         if self._compiled is None or drafts or torch.is_grad_enabled():
             found = self._drafts(csp, told, drafts)
         else:
-            found = [self._compiled(told, self.config.repeat, csp.domain, csp.graph)]
+            found = [self._quickly(csp, told)]
         plain = self.skip[0] * outside + self.skip[1] * inside
         logits = torch.cat([(x.transpose(0, 1) - plain) / warmth[..., None] for x in found])
         return logits.masked_fill(~csp.domain, MASKED)
+
+    def _quickly(self, csp: CSP, told: Tensor) -> Tensor:
+        """[n,K,m,c] -> [n,K,m], by compiled code."""
+        from consformer.compiled.layers import Groups
+
+        assert self._compiled is not None
+        n, pool, m, width = told.shape
+        groups = Groups.of_every_pair(csp.domain, pool)
+        return self._compiled(told.reshape(n, pool * m, width), self.config.repeat, csp.graph, groups).view(n, pool, m)
 
     def _drafts(self, csp: CSP, told: Tensor, every: bool) -> list[Tensor]:
         """What the head says after every turn, or only after the last: [n,K,m,c] -> [n,K,m] each."""
         layout = Layout.of(csp.graph)
         allowed = layout.enter(csp.domain)[:, None, :, None]  # [rows,1,m,1]
-        closed = None if bool(allowed.all()) else ~allowed
-        told = layout.enter(told)  # [rows,K,m,c]
-        h, found = torch.zeros_like(told), []
-        for turn in range(1, self.config.repeat + 1):
-            h = h + told
-            for block in self.blocks:
-                h = block(h, closed, layout)
-            if every or turn == self.config.repeat:
-                found.append(layout.leave(self.head(self.norm(h)))[..., 0])
-        return found
+        pairs = EveryPair(layout, None if bool(allowed.all()) else ~allowed)
+        return self.turns(layout.enter(told), pairs, every, layout.leave)
 
 
-class Block(nn.Module):
-    """Attention over the variables, for each value by itself; then a feed-forward that also sees the other values of the variable."""
+@dataclass(frozen=True, eq=False)
+class EveryPair:
+    """All variables with all values [rows,K,m,c]; those that are closed to a variable are not among its values."""
 
-    def __init__(self, config: EquivariantConfig) -> None:
-        super().__init__()
-        width = config.width
-        self.heads = config.heads
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        hidden = config.expand * width
-        # The norms have shifts of their own, and a bias costs a pass over memory: no bias here. For the same reason ReLU, not GELU.
-        self.query, self.key, self.value, self.out = (nn.Linear(width, width, bias=False) for _ in range(4))
-        self.up, self.down = nn.Linear(width, hidden, bias=False), nn.Linear(hidden, width, bias=False)
-        self.others = nn.Linear(2 * width, hidden, bias=False)
+    layout: Layout
+    closed: Tensor | None  # [rows,1,m,1]; none: all are open
 
-    def forward(self, h: Tensor, closed: Tensor | None, layout: Layout) -> Tensor:
-        rows, pool, m, width = h.shape
-        x = self.norm1(h)
-        q, k, v = (f(x).view(rows, pool * m * self.heads, width // self.heads) for f in (self.query, self.key, self.value))
-        h = h + self.out(layout.attend(q, k, v).view(rows, pool, m, width))
-        x = self.norm2(h)
-        others = self.others(_over_values(x, closed))[:, :, None]  # [rows,K,1,e*c]
-        moved: Tensor = self.down(torch.relu(self.up(x) + others))
-        return h + moved
+    def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return self.layout.attend(q, k, v)
 
+    def over_values(self, x: Tensor) -> Tensor:
+        """[rows,K,m,c] -> [rows,K,2c]; over all values where a variable has none."""
+        if self.closed is None:
+            return torch.cat([x.mean(2), x.amax(2)], -1)
+        count = (~self.closed).sum(2).clamp(min=1)  # padding has none
+        highest = x.masked_fill(self.closed, MASKED).amax(2)
+        return torch.cat([x.masked_fill(self.closed, 0.0).sum(2) / count, highest.clamp(min=HIGHEST_OF_NONE)], -1)
 
-def _over_values(x: Tensor, closed: Tensor | None) -> Tensor:
-    """Mean and maximum over the values a variable may take (none: over all): [rows,K,m,c] -> [rows,K,2c]."""
-    if closed is None:
-        return torch.cat([x.mean(2), x.amax(2)], -1)
-    count = (~closed).sum(2).clamp(min=1)  # padding has none
-    highest = x.masked_fill(closed, MASKED).amax(2)
-    return torch.cat([x.masked_fill(closed, 0.0).sum(2) / count, highest.clamp(min=HIGHEST_OF_NONE)], -1)
+    def spread(self, x: Tensor) -> Tensor:
+        return x[:, :, None]
 
 
 def _features(

@@ -75,6 +75,7 @@ def search(
             problems = load_set(name, best_known=best_known if Path(name).exists() else None, where=where)
             problems = problems.up_to(most) if most is not None else problems
             found.append(problems.mixed(seed=0).first(count) if count is not None else problems)
-        return SearchBench(found, chosen, seconds, seed)
+        part = [f"--where {where}" if where else "", f"--most {most}" if most is not None else ""]
+        return SearchBench(found, chosen, seconds, seed, " ".join(filter(None, part)))
 
     run(make, Shown(output, None, as_json, as_markdown, quiet), quick=quick)
