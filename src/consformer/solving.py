@@ -10,7 +10,8 @@ from typing import Any, TypedDict, Unpack, overload
 
 import torch
 
-from consformer.constraints.base import Constraint, is_number, is_whole
+from consformer.constraints.all_different import AllDifferent
+from consformer.constraints.base import is_number, is_whole
 from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.errors import CheckpointError, ConsformerError, UnknownNameError
@@ -295,20 +296,32 @@ def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) ->
 
 def choose(problems: Sequence[CSP]) -> str:
     """The shipped network for such problems, by what they are made of: `strict-maxcut` where all there is are soft differences between two
-    values, else `any`.
+    values, `squares` where all there is are variables that must differ and need every value, else `any`.
 
     >>> from consformer import Model, all_different
     >>> model = Model()
-    >>> model.add(all_different(model.variables(3, values=range(3))))
+    >>> x = model.variables(3, values=range(3))
+    >>> model.add(all_different(x))
+    >>> choose([model.compile()])
+    'squares'
+    >>> model.add(x[0] != x[1])
     >>> choose([model.compile()])
     'any'
     """
-    cuts = all(csp.m == 2 and csp.constraints and all(_is_cut(constraint) for constraint in csp.constraints) for csp in problems)
-    return "strict-maxcut" if problems and cuts else GENERAL
+    for name, fits in (("strict-maxcut", _is_cut), ("squares", _is_square)):
+        if problems and all(csp.constraints and fits(csp) for csp in problems):
+            return name
+    return GENERAL
 
 
-def _is_cut(constraint: Constraint) -> bool:
-    return isinstance(constraint, NotEqual) and bool(constraint.soft.all())
+def _is_cut(csp: CSP) -> bool:
+    return csp.m == 2 and all(isinstance(constraint, NotEqual) and bool(constraint.soft.all()) for constraint in csp.constraints)
+
+
+def _is_square(csp: CSP) -> bool:
+    return not csp.soft_weight and all(
+        isinstance(constraint, AllDifferent) and bool(constraint.tight(csp.domain).all()) for constraint in csp.constraints
+    )
 
 
 def _liked(card: Card, problems: Sequence[CSP]) -> Mapping[str, Any]:

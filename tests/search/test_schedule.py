@@ -5,13 +5,14 @@ import torch
 from torch import Tensor
 
 from consformer.errors import ConsformerError
-from consformer.search.schedule import Annealed, Drawn, Fixed, InTurn, Moment, Reheated, Sawtooth, Schedule, parse_schedule
+from consformer.search.schedule import Annealed, Drawn, Fixed, InTurn, Limited, Moment, Reheated, Sawtooth, Schedule, parse_schedule
 
 
 def numbers(schedule: Schedule, age: list[int], progress: list[float] | None = None, pool: int = 2, seed: int = 0) -> Tensor:
     shares = torch.tensor(progress if progress is not None else [0.0] * len(age))
     rounds = torch.arange(pool)[:, None].repeat(1, len(age))
-    found = schedule(Moment(torch.tensor(age), shares, rounds, torch.tensor([age] * pool) + rounds, torch.Generator().manual_seed(seed)))
+    spent, free = torch.tensor([age] * pool) + rounds, 100 * torch.arange(len(age))
+    found = schedule(Moment(torch.tensor(age), shares, rounds, spent, free, torch.Generator().manual_seed(seed)))
     assert found.shape == (pool, len(age))
     assert found.dtype == torch.float32
     return found
@@ -26,6 +27,7 @@ def numbers(schedule: Schedule, age: list[int], progress: list[float] | None = N
         (".5", Fixed(0.5)),
         ("5e-3", Fixed(0.005)),
         (1e-05, Fixed(1e-5)),
+        ("0.8@190", Limited(0.8, 190)),
         ("0.7..1", Drawn(0.7, 1.0)),
         (".7...9", Drawn(0.7, 0.9)),
         ("0.5->0.1", Annealed(0.5, 0.1)),
@@ -49,6 +51,9 @@ def test_grammar(text: str | float, schedule: Schedule) -> None:
         "0.5-0.1",
         "0.5..",
         "..0.5",
+        "0.8@",
+        "0.8@0",
+        "0.8@1.5",
         "0.25^1",
         "0.25^1/0",
         "0.25^1/2.5",
@@ -113,3 +118,9 @@ def test_reheated_in_every_nth_iteration() -> None:
 def test_in_turn_by_candidate_and_restart() -> None:
     found = numbers(InTurn((Fixed(0.8), Fixed(0.2), Annealed(0.5, 0.1))), [0, 0], [0.0, 1.0], pool=4)
     torch.testing.assert_close(found, torch.tensor([[0.8, 0.8], [0.2, 0.2], [0.5, 0.1], [0.8, 0.8]]))
+
+
+def test_large_problems_have_blocks_of_limited_size() -> None:
+    assert (
+        numbers(Limited(0.8, 100), age=[0, 0, 0, 0]).tolist() == [pytest.approx([0.8, 0.8, 0.5, 1 / 3])] * 2
+    )  # 0, 100, 200, 300 free ones

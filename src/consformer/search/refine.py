@@ -131,7 +131,8 @@ class Refinement:
         settings, generator, csp = self.settings, self.generator, batch.csp
         if settings.restart is not None:
             batch.restart(settings.restart, generator, settings.restarts, settings.patience)
-        moment = Moment(batch.age, self._progress(batch), batch.round, batch.spent, generator)
+        free = torch.bincount(csp.instance[csp.free], minlength=len(csp.instances))
+        moment = Moment(batch.age, self._progress(batch), batch.round, batch.spent, free, generator)
         p, temperature = settings.p(moment), settings.temperature(moment)
         pairs = batch.values.numel() * csp.m
         self._pairs += pairs

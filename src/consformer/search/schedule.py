@@ -20,6 +20,7 @@ class Moment:
     progress: Tensor  # [I] from 0 to 1
     round: Tensor  # [K,I] how often each candidate was restarted, plus its own number
     spent: Tensor  # [K,I] iterations since each candidate was started
+    free: Tensor  # [I] how many variables of each instance are free
     generator: torch.Generator
 
 
@@ -40,6 +41,20 @@ class Fixed:
 
     def __str__(self) -> str:
         return f"{self.value:g}"
+
+
+@dataclass(frozen=True)
+class Limited:
+    """The same share of the variables, but of a large problem no more than so many."""
+
+    value: float
+    most: int
+
+    def __call__(self, moment: Moment) -> Tensor:
+        return (self.most / moment.free.clamp(min=1)).clamp(max=self.value).expand(moment.round.shape)
+
+    def __str__(self) -> str:
+        return f"{self.value:g}@{self.most}"
 
 
 @dataclass(frozen=True)
@@ -119,8 +134,8 @@ class InTurn:
 COLDEST = 1e-4  # logits at a lower temperature would outgrow the mark of values outside the domain
 _NUMBER = r"(\d*\.?\d+(?:[eE][-+]?\d+)?)"
 GRAMMAR = (
-    "0.25 (fixed), 0.7..1 (drawn anew each time), 0.5->0.1 (annealed over the run), 0.5->0.1/200 (annealed again in every 200 "
-    "iterations since the candidate was started), 0.25^1/25 (0.25, but 1 in every 25th iteration), "
+    "0.25 (fixed), 0.8@200 (a share of 0.8, but of 200 variables at most), 0.7..1 (drawn anew each time), "
+    "0.5->0.1 (annealed over the run), 0.5->0.1/200 (annealed again in every 200 iterations since the candidate was started), 0.25^1/25 (0.25, but 1 in every 25th iteration), "
     "or several of them as in 0.8|0.1 (the next one with every restart of a candidate)"
 )
 
@@ -146,6 +161,9 @@ def _parse_one(short: str) -> tuple[Schedule, list[float]] | None:
     if match := re.fullmatch(_NUMBER, short):
         value = float(match[1])
         return Fixed(value), [value]
+    if match := re.fullmatch(rf"{_NUMBER}@([1-9]\d{{0,8}})", short):
+        value = float(match[1])
+        return Limited(value, int(match[2])), [value]
     if match := re.fullmatch(rf"{_NUMBER}\.\.{_NUMBER}", short):
         low, high = float(match[1]), float(match[2])
         return Drawn(low, high), [low, high]
