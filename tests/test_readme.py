@@ -72,7 +72,7 @@ def test_what_set_up_ends_with_solves_a_sudoku_and_a_graph(run: Shell) -> None:
     told = [run(command).stdout for command in map(str.strip, solves)]
     assert len(told) == 2
     assert all(re.search("^SOLVED ", out, flags=re.MULTILINE) for out in told)
-    assert "network any" in told[0]
+    assert "network squares" in told[0]
 
 
 def test_set_up_for_development_runs_all_tests() -> None:

@@ -16,7 +16,7 @@ from torch import Tensor
 from consformer import compiled
 from consformer.csp import CSP
 from consformer.graph import Graph
-from consformer.networks.attention import CompiledLayout, SparseLayout
+from consformer.networks.attention import SparseLayout
 from consformer.networks.base import MASKED
 from consformer.networks.inputs import HIGHEST_CONFLICT, conflict_inputs
 from consformer.networks.layered import LayeredConfig, LayeredNetwork
@@ -80,10 +80,8 @@ class Tokens:
         return Tokens(candidate, variable, field.value[place], lengths, owner, graph)
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        if not compiled.available():
+        if not (torch.is_grad_enabled() and compiled.available()):  # a long search asks for compiled layers, a short one is over before
             return SparseLayout(self.graph).attend(q, k, v)
-        if not torch.is_grad_enabled():
-            return CompiledLayout(self.graph).attend(q, k, v)
         from consformer.compiled.learning import attend  # only now: it loads the compiler
 
         return attend(q, k, v, self.graph)
