@@ -19,7 +19,7 @@ def boards(count: int = 2) -> list[CSP]:
 
 @given(seed=st.integers(0, 10_000), pool=st.integers(1, 3))
 def test_tokens_are_what_no_other_rules_out(seed: int, pool: int) -> None:
-    """By brute force: a value of a variable to be updated, unless one that must differ and is not to be updated has it."""
+    """By brute force: a value of a variable to be updated, unless one that must differ and is not to be updated has it, and may have it."""
     csp = random_csp(seed)
     values, subset, _ = random_inputs(csp, pool, seed)
     tokens = Tokens.of(csp, values, subset)
@@ -29,7 +29,8 @@ def test_tokens_are_what_no_other_rules_out(seed: int, pool: int) -> None:
         for i in range(csp.n):
             domain = [v for v in range(csp.m) if bool(csp.domain[i, v])]
             fixed = [v for v in domain if not any(int(csp.given[j]) == v for j in different[i])] or domain
-            held = {int(values[k, j]) for j in different[i] if not bool(subset[k, j])}
+            stay = [j for j in different[i] if bool(csp.free[j]) and not bool(subset[k, j])]
+            held = {int(values[k, j]) for j in stay if bool(csp.open[j, values[k, j]])}
             left = [v for v in fixed if v not in held] or fixed
             assert {v for (c, j, v) in found if (c, j) == (k, i)} == (set(left) if bool(subset[k, i]) else set())
     assert tokens.lengths.sum() == len(tokens.variable)

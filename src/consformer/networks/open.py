@@ -125,12 +125,15 @@ class Field:
         to, source = csp.graph.edges
         shared, common = torch.nonzero(open_values[to] & open_values[source]).unbind(1)
         edges = torch.stack([number[to[shared], common], number[source[shared], common]])
-        edges, order = edges[:, (order := torch.argsort(edges[0] * len(variable) + edges[1]))], order
-        rival = torch.isin(to * csp.n + source, csp.differences[0] * csp.n + csp.differences[1])[shared[order]]
-        return Field(variable, value, edges, rival)
+        order = torch.argsort(edges[0] * len(variable) + edges[1])
+        different = torch.isin(to * csp.n + source, csp.differences[0] * csp.n + csp.differences[1])
+        return Field(variable, value, edges[:, order], different[shared[order]])
 
     def left(self, values: Tensor, subset: Tensor) -> Tensor:
-        """[K,F] what is open of the variables to be updated [K,n], given the values [K,n] of the others; of one that has nothing, all."""
+        """[K,F] what is open of the variables to be updated [K,n], given the values [K,n] of the others; of one that has nothing, all.
+
+        A value that a fixed variable rules out for another that has it all the same, because it was drawn at random, rules out nothing.
+        """
         asked = subset[:, self.variable]
         if bool(asked.all()):
             return asked
