@@ -28,7 +28,7 @@ def speed(
 ) -> None:
     """Iterations and training samples per second, scaling with vertices and edges, memory, cold start.
 
-    What the matrix products of an iteration alone take is measured in the same run: no program of such products could be faster. Run it
+    What the matrix products of an iteration alone take is measured in the same run, as torch does them. Run it
     on a machine that does nothing else; the fastest and the slowest try are told with the median. --quick: fewer tries, and no graph
     with 100,000 vertices.
 
