@@ -24,6 +24,12 @@ Places = NDArray[np.int64]
 FASTMATH = {"reassoc", "contract", "arcp", "nsz"}  # sums in any order; infinities still count
 
 
+def kernel(signature: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Compile a function at once, for these types; what is kept on disk depends on `vectors`, too."""
+    keep = numba.njit(signature, fastmath=FASTMATH, nogil=True, cache=True)
+    return lambda function: keep(stamped(SOURCE)(function))
+
+
 def attend(q: Tensor, k: Tensor, v: Tensor, graph: Graph) -> Tensor:
     """Softmax attention of [n,R,d] along the graph."""
     out = torch.empty_like(q, memory_format=torch.contiguous_format)
@@ -64,8 +70,7 @@ def _workers(threads: int) -> ThreadPoolExecutor:
 _SIGNATURE = "void(float32[:,:,::1],float32[:,:,::1],float32[:,:,::1],float32[:,:,::1],int64[::1],int64[::1],int64,int64)"
 
 
-@numba.njit(_SIGNATURE, fastmath=FASTMATH, nogil=True, cache=True)  # type: ignore[untyped-decorator]
-@stamped(SOURCE)
+@kernel(_SIGNATURE)
 def _attend(q: Floats, k: Floats, v: Floats, out: Floats, first: Places, source: Places, begin: int, end: int) -> None:
     """Attention of the variables from `begin` to `end`; the edges to variable i are those from first[i] to first[i+1].
 

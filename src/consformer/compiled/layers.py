@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from consformer.compiled import stamped
-from consformer.compiled.attention import FASTMATH, Floats, Places, in_parts, in_portions
+from consformer.compiled.attention import Floats, Places, in_parts, in_portions, kernel
 from consformer.compiled.vectors import (
-    SOURCE,
     add,
     add_times,
     fill,
@@ -155,7 +152,7 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
     wide, wider = (16 if outputs % 16 == 0 else outputs for outputs in (width, hidden))
     matrix, numbers, places = "float32[:,::1]", "float32[::1]", "int64[::1]"
 
-    @_compiled(f"void({matrix},float32[:,:,:,::1],{matrix},{matrix},{numbers},{numbers},int64,int64)")
+    @kernel(f"void({matrix},float32[:,:,:,::1],{matrix},{matrix},{numbers},{numbers},int64,int64)")
     def ask(h: Floats, qkv: Floats, norm: Floats, weight: Floats, x: Floats, made: Floats, begin: int, end: int) -> None:
         """Queries, keys and values in the places from `begin` to `end`; from x on, there is only room to work in.
 
@@ -178,7 +175,7 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
                         found = load(made_, (3 * t + part) * width + a * head, head)
                         store(qkv_, (((r * heads + a) * 3 + part) * n + i) * head, found)
 
-    @_compiled(f"void({matrix},float32[:,:,:,::1],{places},{places},{places},{matrix},{numbers},{numbers},int64,int64)")
+    @kernel(f"void({matrix},float32[:,:,:,::1],{places},{places},{places},{matrix},{numbers},{numbers},int64,int64)")
     def attend(
         h: Floats,
         qkv: Floats,
@@ -203,7 +200,7 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
                     store(mixed_, ((i - begin) * rows + r) * width + a * head, found)
         _add_products(mixed_, (end - begin) * rows, width, out_, width, wide, h_, begin * rows * width)
 
-    @_compiled(f"void({matrix},{places},{places},boolean[::1],{','.join([matrix] * 4)},{','.join([numbers] * 5)},int64,int64)")
+    @kernel(f"void({matrix},{places},{places},boolean[::1],{','.join([matrix] * 4)},{','.join([numbers] * 5)},int64,int64)")
     def feed(
         h: Floats,
         first: Places,
@@ -255,7 +252,7 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
                 store(h_, tokens[start + t] * width, load(state_, t * width, width))
             group = until
 
-    @_compiled(f"void({matrix},{matrix},{numbers})")
+    @kernel(f"void({matrix},{matrix},{numbers})")
     def answer(h: Floats, weight: Floats, found: Floats) -> None:
         """The head, behind a norm without shift whose scale is part of the weight."""
         h_, weight_ = memory(h), memory(weight)
@@ -264,11 +261,6 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
             found[t] = _scale(centred, width) * total(times(centred, load(weight_, 0, width)))
 
     return ask, attend, feed, answer
-
-
-def _compiled(signature: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    keep = numba.njit(signature, fastmath=FASTMATH, nogil=True, cache=True)
-    return lambda function: keep(stamped(SOURCE)(function))
 
 
 @piece  # type: ignore[untyped-decorator]

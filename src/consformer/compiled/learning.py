@@ -11,14 +11,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 
-from consformer.compiled import stamped
-from consformer.compiled.attention import FASTMATH, Floats, Places
-from consformer.compiled.vectors import SOURCE, add_times, fill, get, load, memory, power_of_two, put, store, times, total
+from consformer.compiled.attention import Floats, Places, kernel
+from consformer.compiled.vectors import add_times, fill, get, load, memory, power_of_two, put, store, times, total
 from consformer.graph import Graph
 
 
@@ -62,7 +60,7 @@ def _kernels(width: int) -> tuple[Callable[..., None], Callable[..., None]]:
     state, number, place, room = "float32[:,:,::1]", "float32[:,::1]", "int64[::1]", "float32[::1]"
     scale, back = np.float32(1 / (math.log(2) * math.sqrt(width))), np.float32(1 / math.sqrt(width))
 
-    @_compiled(f"void({state},{state},{state},{place},{place},{state},{number},{room})")
+    @kernel(f"void({state},{state},{state},{place},{place},{state},{number},{room})")
     def forward(q: Floats, k: Floats, v: Floats, first: Places, source: Places, out: Floats, sums: Floats, share: Floats) -> None:
         """`out` is what comes of it, `sums` [n,R] the logarithms (to base 2) of the sums of the shares."""
         n, rows, _ = q.shape
@@ -85,7 +83,7 @@ def _kernels(width: int) -> tuple[Callable[..., None], Callable[..., None]]:
                 store(out_, (i * rows + r) * width, times(mixed, fill(1 / weight, width)))
                 sums[i, r] = peak + math.log2(weight)
 
-    @_compiled(f"void({state},{state},{state},{place},{place},{state},{number},{','.join([state] * 4)},{room},{room})")
+    @kernel(f"void({state},{state},{state},{place},{place},{state},{number},{','.join([state] * 4)},{room},{room})")
     def backward(
         q: Floats,
         k: Floats,
@@ -128,8 +126,3 @@ def _kernels(width: int) -> tuple[Callable[..., None], Callable[..., None]]:
                 store(of_q_, at, own)
 
     return forward, backward
-
-
-def _compiled(signature: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    keep = numba.njit(signature, fastmath=FASTMATH, nogil=True, cache=True)
-    return lambda function: keep(stamped(SOURCE)(function))

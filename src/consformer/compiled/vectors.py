@@ -139,7 +139,6 @@ def add_times(typing: Any, vector: Any, number: Any, other: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def total(typing: Any, vector: Any) -> Any:
     """The sum of the numbers."""
-
     return types.float32(vector), lambda _, builder, __, arguments: _summed(builder, arguments[0], vector.size)
 
 
