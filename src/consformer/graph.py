@@ -77,20 +77,6 @@ class Graph:
         """[n+1] where the edges to each variable begin, and where the last of them end."""
         return torch.searchsorted(self.edges[0], torch.arange(self.n + 1))
 
-    @cached_property
-    def by_eight(self) -> tuple[Tensor, Tensor]:
-        """Who the edges come from, as `edges[1]`, and where those to each variable begin, as `first`, but for each eight, sixteen, ...
-        of them, the last one several times: for code that looks at eight at once.
-
-        >>> Graph.of(2, torch.tensor([[0, 1], [1, 0]])).by_eight[0].tolist()
-        [0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1]
-        """
-        eights = (self.degree + 8) // 8  # the loop is an edge, too
-        first = torch.cat([torch.zeros(1, dtype=torch.long), torch.cumsum(8 * eights, 0)])
-        variable = torch.repeat_interleave(torch.arange(self.n), 8 * eights)
-        place = torch.arange(len(variable)) - first[variable]
-        return self.edges[1][self.first[variable] + torch.minimum(place, self.degree[variable])], first
-
     def portions(self, count: int) -> list[tuple[slice, slice]]:
         """The graph in about `count` runs of variables with equally many edges: which variables, and which edges lead to them.
 

@@ -45,6 +45,15 @@ def test_generated_squares_have_holes_in_range_and_can_be_completed(seed: int, h
     assert solve_cpsat(csp, workers=1).status == "solved"
 
 
+@given(seed=st.integers(0, 10**6), order=st.integers(2, 9), share=st.floats(0, 1))
+def test_balanced_holes_are_spread_over_rows_and_columns(seed: int, order: int, share: float) -> None:
+    (csp,) = latin.generate(np.random.default_rng(seed), 1, {"order": order, "holes": share, "balanced": True})
+    blank = csp.free.view(order, order)
+    assert int(blank.sum()) == round(share * order * order)
+    for counts in (blank.sum(0), blank.sum(1)):
+        assert int(counts.max() - counts.min()) <= 1
+
+
 def test_what_is_written_is_read_back() -> None:
     squares = latin.generate(np.random.default_rng(0), 3, {"order": [3, 12]})
     back = formats.read_problems(latin.write(squares).encode())

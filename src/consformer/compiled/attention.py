@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from consformer.compiled import stamped
+from consformer.compiled import Function, stamped
 from consformer.compiled.vectors import SOURCE, power_of_two
 from consformer.graph import Graph
 
@@ -24,7 +24,7 @@ Places = NDArray[np.int64]
 FASTMATH = {"reassoc", "contract", "arcp", "nsz"}  # sums in any order; infinities still count
 
 
-def kernel(signature: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def kernel(signature: str) -> Callable[[Function], Function]:
     """Compile a function at once, for these types; what is kept on disk depends on `vectors`, too."""
     keep = numba.njit(signature, fastmath=FASTMATH, nogil=True, cache=True)
     return lambda function: keep(stamped(SOURCE)(function))

@@ -113,8 +113,7 @@ class Layers:
         h, found = torch.zeros_like(told), torch.empty(told.shape[:2])
         places, rows, width = h.shape
         tokens, qkv = h.view(-1, width).numpy(), np.empty((rows * self.heads, 3, places, width // self.heads), np.float32)
-        source, first = graph.by_eight
-        edges = first.numpy(), source.numpy(), graph.degree.numpy()
+        edges = by_eight(graph)
         for _ in range(turns):
             h += told
             for layer in self.layers:
@@ -138,6 +137,29 @@ class Layers:
         room = _room(most * width, most * width, most * hidden, most * 2 * width, most * hidden)
         matrices = (layer.norm2, layer.others, layer.up, layer.down)
         self.feed(tokens, groups.first, groups.tokens, groups.allowed, *matrices, *room, begin, end)
+
+
+def by_eight(graph: Graph) -> tuple[Places, Places, Places]:
+    """Where the edges to each variable begin, as `Graph.first`, who they come from, but for each eight, sixteen, ... of them, the last
+    one several times, and how many there really are besides the loop: for code that looks at eight at once.
+
+    >>> by_eight(Graph.of(2, torch.tensor([[0, 1], [1, 0]])))[1].tolist()
+    [0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1]
+    """
+    degree = graph.degree.numpy()
+    first = np.zeros(graph.n + 1, np.int64)
+    np.cumsum((degree + 8) // 8 * 8, out=first[1:])  # the loop is an edge, too
+    source = np.empty(first[-1], np.int64)
+    _fill_up(graph.first.numpy(), graph.edges[1].numpy(), first, source)
+    return first, source, degree
+
+
+@kernel("void(int64[::1],int64[::1],int64[::1],int64[::1])")
+def _fill_up(first: Places, source: Places, wider: Places, filled: Places) -> None:
+    for i in range(len(first) - 1):
+        last = first[i + 1] - 1
+        for e in range(wider[i + 1] - wider[i]):
+            filled[wider[i] + e] = source[min(first[i] + e, last)]
 
 
 def _room(*sizes: int) -> list[Floats]:
@@ -188,7 +210,7 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
         begin: int,
         end: int,
     ) -> None:
-        """Attention in the places from `begin` to `end`; edges are those of `Graph.by_eight`, `share` and `mixed` are room to work in."""
+        """Attention in the places from `begin` to `end`; edges are those of `by_eight`, `share` and `mixed` are room to work in."""
         n = qkv.shape[2]
         rows = len(h) // n
         h_, qkv_, source_, share_, mixed_, out_ = memory(h), memory(qkv), memory(source), memory(share), memory(mixed), memory(out)

@@ -25,6 +25,7 @@ class LatinParams(Params):
 
     order: tuple[int, int] = setting((10, 10), "range of the number of rows")
     holes: tuple[float, float] = setting((0.3, 0.5), "range of the share of cells that are blank")
+    balanced: bool = setting(False, "as many holes in every row and column, or one more: harder to complete")
 
     def __post_init__(self) -> None:
         if self.order[0] < 2 or self.order[1] > LatinSquare.largest:
@@ -62,7 +63,7 @@ class Latin(Family[LatinParams]):
             order = draw.randint(*params.order)
             cells = torch.tensor(random_square(order, draw)).view(-1)
             holes = round(draw.uniform(*params.holes) * order * order)
-            cells[draw.sample(range(order * order), holes)] = -1
+            cells[_balanced(order, holes, draw) if params.balanced else draw.sample(range(order * order), holes)] = -1
             problems.append(template(order).with_given(cells))
         return problems
 
@@ -119,6 +120,15 @@ def random_square(order: int, draw: random.Random) -> list[list[int]]:
             _switch(square[one], square[two], draw.randrange(order))
         draw.shuffle(square)
     return square
+
+
+def _balanced(order: int, holes: int, draw: random.Random) -> list[int]:
+    """So many cells, as evenly spread over rows and columns as can be: those where another random square has its first values."""
+    by_value: list[list[int]] = [[] for _ in range(order)]
+    for cell, value in enumerate(value for row in random_square(order, draw) for value in row):
+        by_value[value].append(cell)
+    whole, rest = divmod(holes, order)
+    return [cell for cells in by_value[:whole] for cell in cells] + (draw.sample(by_value[whole], rest) if rest else [])
 
 
 def _switch(one: list[int], two: list[int], start: int) -> None:

@@ -8,6 +8,7 @@ and variables attend to those only with which they still compete for a value. Wh
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import torch
@@ -33,7 +34,9 @@ class OpenNetwork(LayeredNetwork):
         super().__init__(config, FEATURES)
 
     def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor, *, drafts: bool = False) -> Tensor:
-        tokens = Tokens.of(csp, values, subset)
+        learning = drafts or torch.is_grad_enabled()
+        quickly = compiled.available() if learning else self._compiled is not None
+        tokens = Tokens.of(csp, values, subset, quickly)
         if not len(tokens.variable):  # nothing is to be updated
             return tokens.put(torch.zeros(0), csp, values).repeat(self.config.repeat if drafts else 1, 1, 1)
         current = csp.one_hot(values)  # [K,n,m]
@@ -42,7 +45,7 @@ class OpenNetwork(LayeredNetwork):
         warmth = temperature[tokens.candidate, csp.instance[tokens.variable]]  # [T]
         features = _features(csp, tokens, current, outside, inside, floor, warmth)  # [T,F]
         told = self.inputs(features)[:, None]  # [T,1,c]
-        if self._compiled is None or drafts or torch.is_grad_enabled():
+        if self._compiled is None or learning:
             found = self.turns(told, tokens, drafts)
         else:
             from consformer.compiled.layers import Groups
@@ -64,17 +67,14 @@ class Tokens:
     graph: Graph
 
     @staticmethod
-    def of(csp: CSP, values: Tensor, subset: Tensor) -> Tokens:
-        """Of assignments [K,n] of which a subset [K,n] is to be updated."""
+    def of(csp: CSP, values: Tensor, subset: Tensor, quickly: bool = False) -> Tokens:
+        """Of assignments [K,n] of which a subset [K,n] is to be updated; `quickly`: by compiled code."""
         if csp not in _KNOWN:
             _KNOWN[csp] = Field.of(csp)
         field = _KNOWN[csp]
-        kept = field.left(values, subset)  # [K,F]
+        kept = field.left(values, subset, quickly)  # [K,F]
         candidate, place = torch.nonzero(kept).unbind(1)
-        number = kept.flatten().cumsum(0).view_as(kept) - 1
-        to, source = field.edges
-        copy, edge = torch.nonzero(kept[:, to] & kept[:, source]).unbind(1)
-        graph = Graph(torch.stack([number[copy, to[edge]], number[copy, source[edge]]]), (len(place),))
+        graph = Graph(field.between(kept, quickly), (len(place),))
         variable = field.variable[place]
         _, owner, lengths = torch.unique_consecutive(candidate * csp.n + variable, return_inverse=True, return_counts=True)
         return Tokens(candidate, variable, field.value[place], lengths, owner, graph)
@@ -115,7 +115,7 @@ class Field:
     variable: Tensor  # [F]
     value: Tensor  # [F]
     edges: Tensor  # [2,E] (to, from) of those with the same value whose variables share a constraint, and of each with itself, sorted
-    rival: Tensor  # [E] whether one of them rules out the other, because their variables must differ
+    rivals: Tensor  # [2,R] those of them of which one rules out the other, because their variables must differ
 
     @staticmethod
     def of(csp: CSP) -> Field:
@@ -127,22 +127,45 @@ class Field:
         edges = torch.stack([number[to[shared], common], number[source[shared], common]])
         order = torch.argsort(edges[0] * len(variable) + edges[1])
         different = torch.isin(to * csp.n + source, csp.differences[0] * csp.n + csp.differences[1])
-        return Field(variable, value, edges[:, order], different[shared[order]])
+        edges = edges[:, order]
+        return Field(variable, value, edges, edges[:, different[shared[order]]])
 
-    def left(self, values: Tensor, subset: Tensor) -> Tensor:
+    @cached_property
+    def _by_place(self) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+        """The edges, and those of rivals: where those to each begin [F+1], and whence they come."""
+        places = torch.arange(len(self.variable) + 1)
+        (near, rivals) = ((torch.searchsorted(to.contiguous(), places), source.contiguous()) for to, source in (self.edges, self.rivals))
+        return near, rivals
+
+    def left(self, values: Tensor, subset: Tensor, quickly: bool = False) -> Tensor:
         """[K,F] what is open of the variables to be updated [K,n], given the values [K,n] of the others; of one that has nothing, all.
 
         A value that a fixed variable rules out for another that has it all the same, because it was drawn at random, rules out nothing.
         """
+        if quickly:
+            from consformer.compiled.tokens import left  # only now: it loads the compiler
+
+            return left(values, subset, self.variable, self.value, self._by_place[1])
         asked = subset[:, self.variable]
         if bool(asked.all()):
             return asked
         held = ~asked & (values[:, self.variable] == self.value)  # [K,F]
-        to, source = self.edges[:, self.rival]
+        to, source = self.rivals
         taken = torch.zeros(held.shape).index_add_(1, to, held[:, source].float()) > 0
         kept = asked & ~taken
         count = torch.zeros(subset.shape).index_add_(1, self.variable, kept.float())
         return kept | (asked & (count == 0)[:, self.variable])
+
+    def between(self, kept: Tensor, quickly: bool = False) -> Tensor:
+        """[2,E] the edges between what is kept [K,F], which are numbered in order."""
+        if quickly:
+            from consformer.compiled.tokens import edges
+
+            return edges(kept, self._by_place[0])
+        number = kept.flatten().cumsum(0).view_as(kept) - 1
+        to, source = self.edges
+        copy, edge = torch.nonzero(kept[:, to] & kept[:, source]).unbind(1)
+        return torch.stack([number[copy, to[edge]], number[copy, source[edge]]])
 
 
 _KNOWN: WeakKeyDictionary[CSP, Field] = WeakKeyDictionary()
