@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from itertools import pairwise
+from typing import TypeVar
 
 import numba
 import numpy as np
@@ -14,17 +15,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from consformer.compiled import Function, stamped
+from consformer.compiled import stamped
 from consformer.compiled.vectors import SOURCE, power_of_two
 from consformer.graph import Graph
 
+T = TypeVar("T")
 Floats = NDArray[np.float32]
 Places = NDArray[np.int64]
 
 FASTMATH = {"reassoc", "contract", "arcp", "nsz"}  # sums in any order; infinities still count
 
 
-def kernel(signature: str) -> Callable[[Function], Function]:
+def kernel(signature: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Compile a function at once, for these types; what is kept on disk depends on `vectors`, too."""
     keep = numba.njit(signature, fastmath=FASTMATH, nogil=True, cache=True)
     return lambda function: keep(stamped(SOURCE)(function))
