@@ -47,7 +47,7 @@ class Graph:
     @cached_property
     def degree(self) -> Tensor:
         """[n] number of neighbours, self-loops not counted."""
-        return torch.bincount(self.edges[0], minlength=self.n) - 1
+        return self.first.diff() - 1
 
     @cached_property
     def slots(self) -> Tensor | None:

@@ -34,6 +34,7 @@ GENERAL = "any"
 DEFAULT_SECONDS = 10.0
 MOST_MEMORY = 0.6  # of what is free
 _DEFAULTS: dict[str, Any] = {
+    "pool": 1,
     "p": "0.8",
     "temperature": "0.25",
     "select": "uniform",
@@ -124,7 +125,7 @@ def refine(
     network: str | Path | Network = AUTOMATIC,
     iterations: int | None = None,
     time_limit: float | None = None,
-    pool: int = 1,
+    pool: int | None = None,
     p: float | str | None = None,
     temperature: float | str | None = None,
     select: str | None = None,
@@ -155,6 +156,7 @@ def refine(
             raise UnknownNameError(what, str(name), known)
     restart = defaults["restart"] if restart is None else restart
     depth = defaults["depth"] if depth is None else depth
+    pool = defaults["pool"] if pool is None else pool
     _check_whole("pool", pool, 1)
     _check_whole("seed", seed, 0)
     for what, number, least in (("iterations", iterations, 0), ("restart", restart, 1), ("depth", depth, 1)):
@@ -167,9 +169,11 @@ def refine(
         time_limit=DEFAULT_SECONDS if iterations is None and time_limit is None else time_limit,
         pool=pool,
         p=parse_schedule(defaults["p"] if p is None else p, high=1.0, what="p"),
-        temperature=parse_schedule(defaults["temperature"] if temperature is None else temperature, low=COLDEST, what="temperature"),
+        temperature=parse_schedule(
+            defaults["temperature"] if temperature is None else temperature, low=COLDEST, what="temperature", counts=False
+        ),
         select=select,
-        redraw=parse_schedule(_as_number(defaults["redraw"] if redraw is None else redraw), low=0.0, high=1.0, what="redraw"),
+        redraw=parse_schedule(_as_number(defaults["redraw"] if redraw is None else redraw), low=0.0, high=1.0, what="redraw", counts=False),
         decode=decode,
         restart=restart,
         restarts=restarts,
@@ -229,7 +233,7 @@ class RefineSettings(TypedDict, total=False):
     network: str | Path | Network
     iterations: int | None
     time_limit: float | None
-    pool: int
+    pool: int | None
     p: float | str | None
     temperature: float | str | None
     select: str | None

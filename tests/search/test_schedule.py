@@ -78,6 +78,12 @@ def test_what_is_not_understood(text: str) -> None:
         parse_schedule(text, what="temperature")
 
 
+@pytest.mark.parametrize("text", ["0.8@190", "0.25|0.8@190"])
+def test_only_shares_of_variables_can_be_limited(text: str) -> None:
+    with pytest.raises(ConsformerError, match="is for p"):
+        parse_schedule(text, what="temperature", counts=False)
+
+
 @pytest.mark.parametrize("text", ["0", "1.5", "0..0.5", "0.5->1.5", "0.5->1.5/9", "0.5^2/10", "0.5|1.5", "1e400", 2])
 def test_out_of_range(text: str | float) -> None:
     with pytest.raises(ConsformerError, match=r"p .* is out of range: it must be from 1e-09 to 1"):

@@ -126,6 +126,7 @@ def _toml(document: dict[str, object]) -> str:
         ('[search]\ntemperature = "hot"\n' + SMALLEST, "mine.toml: search: temperature 'hot' is not understood"),
         ('[search]\np = "2"\n' + SMALLEST, "mine.toml: search: p '2' is out of range"),
         ('[search]\ndecode = "best"\n' + SMALLEST, "mine.toml: search: decode must be sample or greedy"),
+        ("[search]\npool = 0\n" + SMALLEST, "mine.toml: search: pool must be at least 1"),
         ('[search]\nselect = "best"\n' + SMALLEST, "mine.toml: search: select must be uniform or conflicts or .*, not 'best'"),
         ('[search]\nrestarts = "best"\n' + SMALLEST, "mine.toml: search: restarts must be scratch or elite or cross or mixed, not 'best'"),
         ('[search]\npatience = "long"\n' + SMALLEST, "mine.toml: search: patience must be fixed or luby or adaptive, not 'long'"),

@@ -25,7 +25,9 @@ def evaluate(
         float | None,
         typer.Option(min=0, help="Most seconds for each problem, which are then solved one by one. Default: the set's, or 10."),
     ] = None,
-    pool: Annotated[int, typer.Option(min=1, help="Candidates of each problem, refined side by side.")] = 1,
+    pool: Annotated[
+        int | None, typer.Option(min=1, help="Candidates of each problem, refined side by side. Default: as the network likes it.")
+    ] = None,
     p: Annotated[str | None, typer.Option(help="Share of variables updated in an iteration, as for solve. Default: the network's.")] = None,
     temperature: Annotated[str | None, typer.Option(help="Sampling temperature, as for solve. Default: the network's.")] = None,
     select: Annotated[str | None, typer.Option(help="Which variables are updated, as for solve. Default: the network's.")] = None,

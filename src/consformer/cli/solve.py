@@ -53,7 +53,7 @@ def solve(
     network: Annotated[
         str, typer.Option(help="A shipped network (see `consformer models`) or a .safetensors file; auto: the shipped one that suits.")
     ] = "auto",
-    pool: Annotated[int, typer.Option(help="Candidates of each problem, refined side by side.")] = 1,
+    pool: Annotated[int | None, typer.Option(help="Candidates of each problem, refined side by side. Default: the network's.")] = None,
     iterations: Annotated[int | None, typer.Option(help="Most iterations for each problem.")] = None,
     time_limit: Annotated[
         float | None, typer.Option(help="Most seconds of search, for all problems together. Default: 10, unless --iterations is given.")

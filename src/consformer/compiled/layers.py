@@ -114,12 +114,13 @@ class Layers:
         places, rows, width = h.shape
         tokens, qkv = h.view(-1, width).numpy(), np.empty((rows * self.heads, 3, places, width // self.heads), np.float32)
         edges = by_eight(graph)
+        widest = int(edges[2].max(initial=0)) + 8, max(TOGETHER, int(np.diff(groups.first).max(initial=0)))  # rows of edges, groups
         for _ in range(turns):
             h += told
             for layer in self.layers:
                 in_portions(graph, partial(self._ask, layer, tokens, qkv))
-                in_portions(graph, partial(self._attend, layer, tokens, qkv, edges))
-                in_parts(len(groups.first) - 1, partial(self._feed, layer, tokens, groups))
+                in_portions(graph, partial(self._attend, layer, tokens, qkv, edges, widest[0]))
+                in_parts(len(groups.first) - 1, partial(self._feed, layer, tokens, groups, widest[1]))
         self.answer(tokens, self.head, found.view(-1).numpy())
         return found
 
@@ -127,13 +128,12 @@ class Layers:
         width = tokens.shape[1]
         self.ask(tokens, qkv, layer.norm1, layer.qkv, *_room(TOGETHER * width, 3 * TOGETHER * width), begin, end)
 
-    def _attend(self, layer: Weights, tokens: Floats, qkv: Floats, edges: tuple[Places, ...], begin: int, end: int) -> None:
-        rows, width, most = len(tokens) // qkv.shape[2], tokens.shape[1], int(edges[2].max()) + 8
+    def _attend(self, layer: Weights, tokens: Floats, qkv: Floats, edges: tuple[Places, ...], most: int, begin: int, end: int) -> None:
+        rows, width = len(tokens) // qkv.shape[2], tokens.shape[1]
         self.attend(tokens, qkv, *edges, layer.out, *_room(most, (end - begin) * rows * width), begin, end)
 
-    def _feed(self, layer: Weights, tokens: Floats, groups: Groups, begin: int, end: int) -> None:
+    def _feed(self, layer: Weights, tokens: Floats, groups: Groups, most: int, begin: int, end: int) -> None:
         width, hidden = layer.up.shape
-        most = max(TOGETHER, int(np.diff(groups.first).max()))
         room = _room(most * width, most * width, most * hidden, most * 2 * width, most * hidden)
         matrices = (layer.norm2, layer.others, layer.up, layer.down)
         self.feed(tokens, groups.first, groups.tokens, groups.allowed, *matrices, *room, begin, end)

@@ -26,10 +26,10 @@ def left(values: Tensor, subset: Tensor, variable: Tensor, value: Tensor, rivals
 def edges(kept: Tensor, near: tuple[Tensor, Tensor]) -> Tensor:
     """[2,E] (to, from) between what is kept [K,F], numbered in order, of all edges (first [F+1], source)."""
     first, source = (x.numpy() for x in near)
-    number = np.empty(kept.shape[1], np.int64)
-    found = np.empty((2, _count(kept.numpy(), first, source)), np.int64)
-    _edges(kept.numpy(), first, source, number, found[0], found[1])
-    return torch.from_numpy(found)
+    most = int((kept * near[0].diff()).sum())
+    number, found = np.empty(kept.shape[1], np.int64), np.empty((2, most), np.int64)
+    count = _edges(kept.numpy(), first, source, number, found[0], found[1])
+    return torch.from_numpy(found[:, :count])
 
 
 _PLACES, _PAIRS, _MARKS = "int64[::1]", "int64[:,::1]", "boolean[:,::1]"
@@ -56,19 +56,8 @@ def _left(values: Places, subset: Marks, variable: Places, value: Places, first:
             begin = end
 
 
-@kernel(f"int64({_MARKS},{_PLACES},{_PLACES})")
-def _count(kept: Marks, first: Places, source: Places) -> int:
-    found = 0
-    for k in range(len(kept)):
-        for f in range(kept.shape[1]):
-            if kept[k, f]:
-                for e in range(first[f], first[f + 1]):
-                    found += kept[k, source[e]]
-    return found
-
-
-@kernel(f"void({_MARKS},{_PLACES},{_PLACES},{_PLACES},{_PLACES},{_PLACES})")
-def _edges(kept: Marks, first: Places, source: Places, number: Places, to: Places, whence: Places) -> None:
+@kernel(f"int64({_MARKS},{_PLACES},{_PLACES},{_PLACES},{_PLACES},{_PLACES})")
+def _edges(kept: Marks, first: Places, source: Places, number: Places, to: Places, whence: Places) -> int:
     begin, at = 0, 0
     for k in range(len(kept)):
         for f in range(kept.shape[1]):
@@ -80,3 +69,4 @@ def _edges(kept: Marks, first: Places, source: Places, number: Places, to: Place
                     if kept[k, source[e]]:
                         to[at], whence[at] = number[f], number[source[e]]
                         at += 1
+    return at

@@ -38,7 +38,7 @@ class Limits:
     iterations: int | None = None
     seconds: float | None = None
     """for each problem by itself; without it, problems are solved many at a time"""
-    pool: int = 1
+    pool: int | None = None
     p: str | None = None
     temperature: str | None = None
     select: str | None = None

@@ -141,8 +141,9 @@ GRAMMAR = (
 )
 
 
-def parse_schedule(text: str | float, *, low: float = 1e-9, high: float = 1e4, what: str = "schedule") -> Schedule:
-    """A schedule from its short form, with numbers from `low` to `high`.
+def parse_schedule(text: str | float, *, low: float = 1e-9, high: float = 1e4, what: str = "schedule", counts: bool = True) -> Schedule:
+    """A schedule from its short form, with numbers from `low` to `high`; `counts`: they are shares of the variables, whose number can be
+    limited.
 
     >>> str(parse_schedule(0.8)), str(parse_schedule("0.25^1/25|0.1"))
     ('0.8', '0.25^1/25|0.1')
@@ -154,6 +155,8 @@ def parse_schedule(text: str | float, *, low: float = 1e-9, high: float = 1e4, w
     if not all(low <= number <= high for _, numbers in found for number in numbers):
         raise ConsformerError(f"{what} {text!r} is out of range: it must be from {low:g} to {high:g}")
     schedules = tuple(schedule for schedule, _ in found)
+    if not counts and any(isinstance(schedule, Limited) for schedule in schedules):
+        raise ConsformerError(f"{what} {text!r}: a limit on the number of variables (@) is for p, the share of them that is updated")
     return schedules[0] if len(schedules) == 1 else InTurn(schedules)
 
 

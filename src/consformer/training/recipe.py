@@ -123,6 +123,8 @@ class OptimiserSettings:
 class SearchDefaults:
     """How the trained network likes to be used; kept in its file, the default of `solve`."""
 
+    pool: int = 1
+    """candidates of a problem that are refined side by side"""
     p: str = "0.8"
     temperature: str = "0.25"
     select: str = "uniform"
@@ -139,12 +141,13 @@ class SearchDefaults:
 
     def __post_init__(self) -> None:
         parse_schedule(self.p, high=1.0, what="p")
-        parse_schedule(self.temperature, low=COLDEST, what="temperature")
-        parse_schedule(self.redraw, low=0.0, high=1.0, what="redraw")
+        parse_schedule(self.temperature, low=COLDEST, what="temperature", counts=False)
+        parse_schedule(self.redraw, low=0.0, high=1.0, what="redraw", counts=False)
         _require(self.select in SELECTORS, f"select must be {' or '.join(SELECTORS)}, not {self.select!r}")
         _require(self.decode in DECODERS, f"decode must be {' or '.join(DECODERS)}, not {self.decode!r}")
         _require(self.restarts in ORIGINS, f"restarts must be {' or '.join(ORIGINS)}, not {self.restarts!r}")
         _require(self.patience in PACES, f"patience must be {' or '.join(PACES)}, not {self.patience!r}")
+        _require(self.pool >= 1, "pool must be at least 1")
         _require(self.restart is None or self.restart >= 1, "restart must be at least 1")
         _require(self.depth is None or self.depth >= 1, "depth must be at least 1")
 

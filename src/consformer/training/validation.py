@@ -29,6 +29,7 @@ def shares_solved(recipe: Recipe, network: Network, rank: int = 0, world: int = 
         search = getattr(recipe, section(problems)) or recipe.search
         settings = SearchSettings(
             iterations=chosen.iterations,
+            pool=search.pool,
             p=parse_schedule(search.p),
             temperature=parse_schedule(search.temperature),
             select=search.select,
