@@ -253,7 +253,11 @@ def network_file(tmp_path: Path) -> Callable[..., Path]:
 
 
 def test_a_network_has_settings_for_several_kinds_of_problems(tmp_path: Path) -> None:
-    kinds: dict[str, Any] = {"search": {"p": "0.5"}, "soft_search": {"p": "0.2", "depth": 2}, "tight_search": {"p": "0.8", "redraw": "1"}}
+    kinds: dict[str, Any] = {
+        "search": {"p": "0.5", "pool": 3},
+        "soft_search": {"p": "0.2", "depth": 2},
+        "tight_search": {"p": "0.8", "redraw": "1"},
+    }
     path = tmp_path / "mine.safetensors"
     save_network(path, gibbs(), Card("mine", "equivariant", gibbs().config_dict(), **kinds))
     (cut,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [10, 10]})
@@ -261,6 +265,8 @@ def test_a_network_has_settings_for_several_kinds_of_problems(tmp_path: Path) ->
     plain, soft, tight = (refine([csp], network=path).refinement for csp in (cycle(3, 3), cut, board))
     assert (plain.settings.p, soft.settings.p, tight.settings.p) == (Fixed(0.5), Fixed(0.2), Fixed(0.8))
     assert (plain.settings.redraw, tight.settings.redraw) == (Fixed(0.0), Fixed(1.0))
+    assert (plain.settings.pool, soft.settings.pool) == (3, 1)
+    assert refine([cycle(3, 3)], network=path, pool=2).refinement.settings.pool == 2
     assert (plain.network.config.repeat, soft.network.config.repeat) == (1, 2)
     assert refine([board], network=path, redraw=False).refinement.settings.redraw == Fixed(0.0)
     with pytest.raises(ConsformerError, match=r"redraw 2 is out of range: it must be from 0 to 1"):
