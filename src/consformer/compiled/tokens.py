@@ -1,6 +1,6 @@
 """Which pairs of variables and values are open, and who competes with whom, picked from what can be open at all in a problem.
 
-The twin is `Field.left` and `Tokens.of` in `consformer.networks.open`, as tensor operations.
+The twin is `Field.left` and `Field.between` in `consformer.networks.open`, as tensor operations.
 """
 
 from __future__ import annotations
