@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from consformer.bench.base import Row
 from consformer.bench.speed import (
@@ -22,7 +23,7 @@ from consformer.bench.speed import (
 from consformer.errors import ConsformerError
 from consformer.networks import EquivariantNetwork
 from consformer.networks.token import TokenConfig, TokenNetwork
-from consformer.training.checkpoint import Card, save_network
+from consformer.training.checkpoint import Card, load_network, save_network
 from tests.helpers import gibbs
 
 
@@ -47,10 +48,25 @@ def test_no_search_ends_on_the_board() -> None:
 def test_an_iteration_beside_its_products() -> None:
     row = iteration("any", 1, 1, compiled=False)
     assert row["fastest"] <= row["seconds"] <= row["slowest"]
-    assert row["products"] > 0  # by how much less is for the benchmark to say, not for a test on a busy machine
+    assert row["products"] > 0  # by how much less than the iteration is for the benchmark to say, not for a test on a busy machine
     network = gibbs()
     assert isinstance(network, EquivariantNetwork)
     Products(network, 4, 3, 2)()
+
+
+def test_products_are_those_of_the_network() -> None:
+    """All of its linear maps but the first and the last, counted in operations; attention is one operation there and two products here."""
+    board, (network, _) = unsolvable(), load_network("any")
+    assert isinstance(network, EquivariantNetwork)
+    products = Products(network, board.n, board.m, 1)
+    values = board.random_values(1, torch.Generator().manual_seed(0))
+    with torch.no_grad(), FlopCounterMode(display=False) as own:
+        products()
+    with torch.no_grad(), FlopCounterMode(display=False) as whole:
+        network(board, values, board.free[None], torch.full((1, 1), 0.25))
+    counted, there = (counter.get_flop_counts()["Global"][torch.ops.aten.mm] for counter in (own, whole))
+    head = 2 * board.n * board.m * network.config.width
+    assert counted == there - head
 
 
 def test_large_graphs_tell_their_memory() -> None:
