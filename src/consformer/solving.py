@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -81,6 +81,15 @@ class Run:
     def limits(self) -> tuple[float | None, int | None]:
         """Seconds and iterations that it may take."""
         return self.refinement.settings.time_limit, self.refinement.settings.iterations
+
+    @property
+    def tell(self) -> Callable[[str], None]:
+        """To be set by who wants to know what keeps it from searching."""
+        return self.refinement.tell
+
+    @tell.setter
+    def tell(self, told: Callable[[str], None]) -> None:
+        self.refinement.tell = told
 
     def _within_memory(self, network: Network, settings: SearchSettings) -> SearchSettings:
         """The settings with as large a pool as fits in memory."""

@@ -261,7 +261,7 @@ def test_what_has_no_solution_is_proved(cli: Cli, unsolvable: Path) -> None:
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_compiling_is_told(cli: Cli, boards: Path, network: Path, quiet: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("consformer.hybrid.run.SLOW", 0.02)
+    monkeypatch.setattr("consformer.compiled.SLOW", 0.02)
     monkeypatch.setattr("consformer.compiled.loaded", lambda module: False)
     monkeypatch.setattr("consformer.compiled.failure", lambda module: time.sleep(0.2))
     ran = cli("solve", boards, "--network", network, "--method", "local", "--json", *(["--quiet"] if quiet else []))

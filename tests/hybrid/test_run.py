@@ -396,7 +396,7 @@ def test_the_clock_of_a_problem_stands_still_while_others_have_their_turn() -> N
 
 @pytest.mark.parametrize("slow", [0.05, 60.0])
 def test_what_takes_long_to_compile_is_told(slow: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("consformer.hybrid.run.SLOW", slow)
+    monkeypatch.setattr("consformer.compiled.SLOW", slow)
     monkeypatch.setattr("consformer.compiled.loaded", lambda module: False)
     monkeypatch.setattr("consformer.compiled.failure", lambda module: time.sleep(0.3))
     threads = threading.active_count()

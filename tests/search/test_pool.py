@@ -68,7 +68,7 @@ def test_a_fresh_batch_is_judged() -> None:
 def test_hard_violations_count_first_and_then_the_cost(seed: int) -> None:
     """However many soft constraints are violated, and however often: one hard violation is worse."""
     batch = started(random_csp(seed, fixed=False), random_csp(seed + 1, fixed=False), pool=12, seed=seed)
-    key = batch._key()
+    key = batch.candidate_key
     for instance in range(2):
         worth = list(zip(batch.violations[:, instance].tolist(), batch.cost[:, instance].tolist(), strict=True))
         for (one, first), (two, second) in itertools.combinations(zip(worth, key[:, instance].tolist(), strict=True), 2):
@@ -89,10 +89,11 @@ def test_the_key_in_figures() -> None:
     heavy = 2.5 * 2**2 + 0.5 * 3**2 + 1
     assert batch.heavy.tolist() == [heavy, 1]
     batch.values = torch.tensor([[0, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0]])
+    batch.candidate_key.fill_(float("inf"))
     batch.judge()
     assert batch.violations.tolist() == [[1, 1], [0, 3]]
     assert batch.cost.tolist() == [[2.5 + 3 * 0.5, 0], [2.5 + 0.5, 0]]
-    assert batch._key().tolist() == [[heavy + 4, 1], [3, 3]]
+    assert batch.candidate_key.tolist() == [[heavy + 4, 1], [3, 3]]
     assert batch.best()[0].tolist() == [1, 0]
 
 

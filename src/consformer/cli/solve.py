@@ -134,7 +134,6 @@ def solve(
       130  interrupted (likewise)
     """
     from consformer.errors import ConsformerError
-    from consformer.hybrid import HybridRun
     from consformer.memory import keep_freed_memory
     from consformer.solving import start
 
@@ -169,7 +168,7 @@ def solve(
     )
     for note in run.notes:
         err.print(note, markup=False, soft_wrap=True)
-    if isinstance(run, HybridRun) and not quiet:
+    if not quiet:
         run.tell = partial(err.print, markup=False, soft_wrap=True)
     with noting_ctrl_c() as interrupted:
         _watch(run, interrupted, show=not quiet and err.is_terminal)

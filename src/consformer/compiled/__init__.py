@@ -7,14 +7,17 @@ loading the compiler takes time too.
 from __future__ import annotations
 
 import sys
+import threading
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
+SLOW = 2.0  # seconds after which loading is compiling, and is told
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -37,6 +40,18 @@ def failure(module: str) -> str | None:
     except Exception as error:  # whatever a compiler may raise, others can do without it
         return f"its compiled code cannot be loaded: {error}"
     return None
+
+
+@contextmanager
+def telling(tell: Callable[[str], None], what: str) -> Iterator[None]:
+    """Around loading compiled code: when it takes so long that it must be compiling, that is told."""
+    timer = threading.Timer(SLOW, tell, [f"compiling {what}: once per installation, and off the clock"])
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
 
 
 def stamped(*sources: Path) -> Callable[[Function], Function]:

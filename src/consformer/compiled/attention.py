@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from itertools import pairwise
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -26,10 +27,10 @@ Places = NDArray[np.int64]
 FASTMATH = {"reassoc", "contract", "arcp", "nsz"}  # sums in any order; infinities still count
 
 
-def kernel(signature: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Compile a function at once, for these types; what is kept on disk depends on `vectors`, too."""
+def kernel(signature: Any, *sources: Path) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Compile a function at once, for these types; what is kept on disk depends on `vectors` and these other files, too."""
     keep = numba.njit(signature, fastmath=FASTMATH, nogil=True, cache=True)
-    return lambda function: keep(stamped(SOURCE)(function))
+    return lambda function: keep(stamped(SOURCE, *sources)(function))
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, graph: Graph) -> Tensor:

@@ -101,11 +101,10 @@ class Layers:
     """All layers of a network and its head."""
 
     def __init__(self, network: LayeredNetwork) -> None:
-        config = network.config
-        self.heads = config.heads
+        self.heads = network.config.heads
         self.layers = [Weights.of(block) for block in network.blocks]
         self.head = _copied(network.norm.weight * network.head.weight)  # [1,c]
-        self.ask, self.attend, self.feed, self.answer = _kernels(config.width, config.heads, config.expand * config.width)
+        self.ask, self.attend, self.feed, self.answer = _kernels(*network.sizes)
 
     def __call__(self, told: Tensor, turns: int, graph: Graph, groups: Groups) -> Tensor:
         """What the head says after so many turns, each with `told` [P,R,c] added anew: -> [P,R]."""
@@ -169,33 +168,13 @@ def _room(*sizes: int) -> list[Floats]:
 @lru_cache
 def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], ...]:
     """The parts of a layer, and the head, for networks of this size, which is part of the code: known sizes are what makes it fast."""
-    head = width // heads
-    some = 8 if head % 8 == 0 else head
-    wide, wider = (16 if outputs % 16 == 0 else outputs for outputs in (width, hidden))
     matrix, numbers, places = "float32[:,::1]", "float32[::1]", "int64[::1]"
+    head, some, wide, wider = sizes(width, heads, hidden)
 
     @kernel(f"void({matrix},float32[:,:,:,::1],{matrix},{matrix},{numbers},{numbers},int64,int64)")
     def ask(h: Floats, qkv: Floats, norm: Floats, weight: Floats, x: Floats, made: Floats, begin: int, end: int) -> None:
-        """Queries, keys and values in the places from `begin` to `end`; from x on, there is only room to work in.
-
-        Each row and head has its own part of `qkv`, so that what a place looks at is close together.
-        """
         n = qkv.shape[2]
-        rows = len(h) // n
-        h_, qkv_, norm_, weight_, x_, made_ = memory(h), memory(qkv), memory(norm), memory(weight), memory(x), memory(made)
-        for first in range(begin * rows, end * rows, TOGETHER):
-            count = min(TOGETHER, end * rows - first)
-            for t in range(count):
-                store(x_, t * width, _normed(load(h_, (first + t) * width, width), norm_, width))
-                for part in range(3):
-                    store(made_, (3 * t + part) * width, fill(0, width))
-            _add_products(x_, count, width, weight_, 3 * width, wide, made_, 0)
-            for t in range(count):
-                i, r = divmod(first + t, rows)
-                for part in range(3):
-                    for a in range(heads):
-                        found = load(made_, (3 * t + part) * width + a * head, head)
-                        store(qkv_, (((r * heads + a) * 3 + part) * n + i) * head, found)
+        asked(memory(h), memory(qkv), n, len(h) // n, memory(norm), memory(weight), memory(x), memory(made), begin, end, width, head, wide)
 
     @kernel(f"void({matrix},float32[:,:,:,::1],{places},{places},{places},{matrix},{numbers},{numbers},int64,int64)")
     def attend(
@@ -210,17 +189,17 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
         begin: int,
         end: int,
     ) -> None:
-        """Attention in the places from `begin` to `end`; edges are those of `by_eight`, `share` and `mixed` are room to work in."""
         n = qkv.shape[2]
-        rows = len(h) // n
-        h_, qkv_, source_, share_, mixed_, out_ = memory(h), memory(qkv), memory(source), memory(share), memory(mixed), memory(out)
-        for r in range(rows):
-            for a in range(heads):
-                at = (r * heads + a) * 3 * n * head
-                for i in range(begin, end):
-                    found = _attended(qkv_, at, n, i, source_, first[i], first[i + 1] - first[i], degree[i] + 1, share_, head, some)
-                    store(mixed_, ((i - begin) * rows + r) * width + a * head, found)
-        _add_products(mixed_, (end - begin) * rows, width, out_, width, wide, h_, begin * rows * width)
+        rows, h_, qkv_, source_, out_, share_, mixed_ = (
+            len(h) // n,
+            memory(h),
+            memory(qkv),
+            memory(source),
+            memory(out),
+            memory(share),
+            memory(mixed),
+        )
+        attended(h_, qkv_, n, rows, first, source_, degree, out_, share_, mixed_, begin, end, width, head, some, wide)
 
     @kernel(f"void({matrix},{places},{places},boolean[::1],{','.join([matrix] * 4)},{','.join([numbers] * 5)},int64,int64)")
     def feed(
@@ -240,53 +219,161 @@ def _kernels(width: int, heads: int, hidden: int) -> tuple[Callable[..., None], 
         begin: int,
         end: int,
     ) -> None:
-        """What is behind attention, for the groups from `begin` to `end`; from `state` on, there is only room to work in."""
         h_, norm_, others_, up_, down_ = memory(h), memory(norm), memory(others), memory(up), memory(down)
         state_, x_, inner_, seen_, told_ = memory(state), memory(x), memory(inner), memory(seen), memory(told)
-        group = begin
-        while group < end:
-            start, until = first[group], group + 1
-            while until < end and first[until + 1] - start <= TOGETHER:
-                until += 1
-            count = first[until] - start
-            for t in range(count):
-                own = load(h_, tokens[start + t] * width, width)
-                store(state_, t * width, own)
-                store(x_, t * width, _normed(own, norm_, width))
-            for g in range(group, until):
-                many, sums, most = np.float32(0), fill(0, width), fill(-np.inf, width)
-                for t in range(first[g], first[g + 1]):
-                    if allowed[t]:
-                        own = load(x_, (t - start) * width, width)
-                        many, sums, most = many + np.float32(1), add(sums, own), highest(most, own)
-                store(seen_, 2 * (g - group) * width, times(sums, fill(1 / many, width)))
-                store(seen_, (2 * (g - group) + 1) * width, most)
-                store(told_, (g - group) * hidden, fill(0, hidden))
-            _add_products(seen_, until - group, 2 * width, others_, hidden, wider, told_, 0)
-            for g in range(group, until):
-                for t in range(first[g] - start, first[g + 1] - start):
-                    store(inner_, t * hidden, load(told_, (g - group) * hidden, hidden))
-            _add_products(x_, count, width, up_, hidden, wider, inner_, 0)
-            for t in range(count):
-                store(inner_, t * hidden, highest(load(inner_, t * hidden, hidden), fill(0, hidden)))
-            _add_products(inner_, count, hidden, down_, width, wide, state_, 0)
-            for t in range(count):
-                store(h_, tokens[start + t] * width, load(state_, t * width, width))
-            group = until
+        fed(
+            h_, first, tokens, allowed, norm_, others_, up_, down_, state_, x_, inner_, seen_, told_, begin, end, width, hidden, wide, wider
+        )
 
     @kernel(f"void({matrix},{matrix},{numbers})")
     def answer(h: Floats, weight: Floats, found: Floats) -> None:
-        """The head, behind a norm without shift whose scale is part of the weight."""
-        h_, weight_ = memory(h), memory(weight)
-        for t in range(len(h)):
-            centred = _centred(load(h_, t * width, width), width)
-            found[t] = _scale(centred, width) * total(times(centred, load(weight_, 0, width)))
+        answered(memory(h), len(h), memory(weight), found, width)
 
     return ask, attend, feed, answer
 
 
+def sizes(width: int, heads: int, hidden: int) -> tuple[int, int, int, int]:
+    """How wide heads are, and how many numbers are worked out at a time: of a head, of a state, of what is inside the feed-forward."""
+    head = width // heads
+    some = 8 if head % 8 == 0 else head
+    wide, wider = (16 if outputs % 16 == 0 else outputs for outputs in (width, hidden))
+    return head, some, wide, wider
+
+
+# --- the steps of a layer, put into kernels that know the sizes -------------------------------------------------------------------------
+
+
 @piece  # type: ignore[untyped-decorator]
-def _add_products(x: Any, count: int, inputs: int, weight: Any, outputs: int, wide: int, y: Any, at: int) -> None:
+def asked(
+    h: Any,
+    qkv: Any,
+    n: int,
+    rows: int,
+    norm: Any,
+    weight: Any,
+    x: Any,
+    made: Any,
+    begin: int,
+    end: int,
+    width: int,
+    head: int,
+    wide: int,
+) -> None:
+    """Queries, keys and values in the places from `begin` to `end` of n; `x` and `made` are room to work in.
+
+    Each row and head has its own part of `qkv`, so that what a place looks at is close together.
+    """
+    heads = width // head
+    for first in range(begin * rows, end * rows, TOGETHER):
+        count = min(TOGETHER, end * rows - first)
+        for t in range(count):
+            store(x, t * width, _normed(load(h, (first + t) * width, width), norm, width))
+            for part in range(3):
+                store(made, (3 * t + part) * width, fill(0, width))
+        add_products(x, count, width, weight, 3 * width, wide, made, 0)
+        for t in range(count):
+            i, r = divmod(first + t, rows)
+            for part in range(3):
+                for a in range(heads):
+                    found = load(made, (3 * t + part) * width + a * head, head)
+                    store(qkv, (((r * heads + a) * 3 + part) * n + i) * head, found)
+
+
+@piece  # type: ignore[untyped-decorator]
+def attended(
+    h: Any,
+    qkv: Any,
+    n: int,
+    rows: int,
+    first: Places,
+    source: Any,
+    degree: Places,
+    out: Any,
+    share: Any,
+    mixed: Any,
+    begin: int,
+    end: int,
+    width: int,
+    head: int,
+    some: int,
+    wide: int,
+) -> None:
+    """Attention in the places from `begin` to `end` of n; edges are those of `by_eight`, `share` and `mixed` are room to work in."""
+    heads = width // head
+    for r in range(rows):
+        for a in range(heads):
+            at = (r * heads + a) * 3 * n * head
+            for i in range(begin, end):
+                found = _mixed(qkv, at, n, i, source, first[i], first[i + 1] - first[i], degree[i] + 1, share, head, some)
+                store(mixed, ((i - begin) * rows + r) * width + a * head, found)
+    add_products(mixed, (end - begin) * rows, width, out, width, wide, h, begin * rows * width)
+
+
+@piece  # type: ignore[untyped-decorator]
+def fed(
+    h: Any,
+    first: Places,
+    tokens: Places,
+    allowed: Allowed,
+    norm: Any,
+    others: Any,
+    up: Any,
+    down: Any,
+    state: Any,
+    x: Any,
+    inner: Any,
+    seen: Any,
+    told: Any,
+    begin: int,
+    end: int,
+    width: int,
+    hidden: int,
+    wide: int,
+    wider: int,
+) -> None:
+    """What is behind attention, for the groups from `begin` to `end`; from `state` to `told`, there is only room to work in."""
+    group = begin
+    while group < end:
+        start, until = first[group], group + 1
+        while until < end and first[until + 1] - start <= TOGETHER:
+            until += 1
+        count = first[until] - start
+        for t in range(count):
+            own = load(h, tokens[start + t] * width, width)
+            store(state, t * width, own)
+            store(x, t * width, _normed(own, norm, width))
+        for g in range(group, until):
+            many, sums, most = np.float32(0), fill(0, width), fill(-np.inf, width)
+            for t in range(first[g], first[g + 1]):
+                if allowed[t]:
+                    own = load(x, (t - start) * width, width)
+                    many, sums, most = many + np.float32(1), add(sums, own), highest(most, own)
+            store(seen, 2 * (g - group) * width, times(sums, fill(1 / many, width)))
+            store(seen, (2 * (g - group) + 1) * width, most)
+            store(told, (g - group) * hidden, fill(0, hidden))
+        add_products(seen, until - group, 2 * width, others, hidden, wider, told, 0)
+        for g in range(group, until):
+            for t in range(first[g] - start, first[g + 1] - start):
+                store(inner, t * hidden, load(told, (g - group) * hidden, hidden))
+        add_products(x, count, width, up, hidden, wider, inner, 0)
+        for t in range(count):
+            store(inner, t * hidden, highest(load(inner, t * hidden, hidden), fill(0, hidden)))
+        add_products(inner, count, hidden, down, width, wide, state, 0)
+        for t in range(count):
+            store(h, tokens[start + t] * width, load(state, t * width, width))
+        group = until
+
+
+@piece  # type: ignore[untyped-decorator]
+def answered(h: Any, count: int, weight: Any, found: Floats, width: int) -> None:
+    """The head of so many tokens, behind a norm without shift whose scale is part of the weight."""
+    for t in range(count):
+        centred = _centred(load(h, t * width, width), width)
+        found[t] = _scale(centred, width) * total(times(centred, load(weight, 0, width)))
+
+
+@piece  # type: ignore[untyped-decorator]
+def add_products(x: Any, count: int, inputs: int, weight: Any, outputs: int, wide: int, y: Any, at: int) -> None:
     """y[t] += x[t] weight for the first `count` tokens t, the y [outputs] of which lie from `at` on.
 
     Six tokens and `wide` outputs at a time: what is read of the weights serves all six, and their sums fit into the registers. Where
@@ -336,7 +423,7 @@ def _near(source: Any, edge: int, head: int) -> int:
 
 
 @piece  # type: ignore[untyped-decorator]
-def _attended(qkv: Any, at: int, n: int, i: int, source: Any, first: int, filled: int, edges: int, share: Any, head: int, some: int) -> Any:
+def _mixed(qkv: Any, at: int, n: int, i: int, source: Any, first: int, filled: int, edges: int, share: Any, head: int, some: int) -> Any:
     """Softmax attention of place i, with queries, keys and values [3,n,head] from `at` on, to source[first:first+filled].
 
     Of these only so many `edges` count; the others fill up a multiple of eight. Products of states are worked out `some` numbers at a time.

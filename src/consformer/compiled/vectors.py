@@ -56,6 +56,12 @@ def memory(typing: Any, array: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def hold(typing: Any, arrays: Any) -> Any:
+    """Keeps what a kernel has made itself (a tuple of arrays) in memory until here."""
+    return types.void(arrays), lambda context, *_: context.get_dummy_value()
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def get(typing: Any, there: Any, at: Any) -> Any:
     """One number."""
     return there.dtype(there, at), lambda _, builder, __, arguments: builder.load(builder.gep(*_place(arguments)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -65,7 +64,6 @@ SECOND_WIND = 1.0
 # Where every value is needed (Latin squares, large Sudoku boards), moving values about leads nowhere: those that prove have all cores, and
 # after so many seconds the others work for that share of the time only.
 AT_FIRST, PACE = 0.5, 0.1
-SLOW = 2.0  # seconds after which loading is compiling, and is told
 
 Starter = Callable[[CSP, float], Refinement]  # the network's search on a problem, for so many seconds
 
@@ -158,13 +156,8 @@ class HybridRun:
     def _off_the_clock(self, solve: Solve, name: str) -> Iterator[None]:
         """For loading what a part needs once in a process, which is not a part of the search: its seconds do not count."""
         began = time.perf_counter()
-        telling = threading.Timer(SLOW, self.tell, [f"compiling {PARTS[name]}: once per installation, and off the clock"])
-        telling.start()
-        try:
+        with compiled.telling(self.tell, PARTS[name]):
             yield
-        finally:
-            telling.cancel()
-            telling.join()
         taken = time.perf_counter() - began
         self._started += taken
         self._deadline += taken

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, fields
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import Tensor, nn
 
 from consformer.csp import CSP
 from consformer.errors import CheckpointError, UnknownNameError
+
+if TYPE_CHECKING:
+    from consformer.compiled.chain import Iterations
 
 MASKED = -1e9  # logit of a value outside the domain: its probability is exactly 0, and 0 * log 0 stays finite
 
@@ -53,6 +56,10 @@ class Network(nn.Module, ABC):
     def compiled_at_hand(self) -> bool:
         """Whether `compiled` takes no time, because what it needs was loaded before."""
         return True
+
+    def iterations(self, csp: CSP) -> Iterations | None:
+        """Whole iterations of a search on a problem, not a union, as compiled code; none where there is no such."""
+        return None
 
     @property
     def bytes_per_pair(self) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from consformer.compiled.layers import Layers
 
 WIDEST_COMPILED = 64  # wider states do not fit the registers, and large matrix products are what torch is good at
-_COMPILED: set[tuple[int, int, int]] = set()  # sizes of networks (width, heads, expand) whose compiled code is loaded
+_COMPILED: set[tuple[str, tuple[int, int, int]]] = set()  # architectures and sizes of networks whose compiled code is loaded
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,16 @@ class LayeredNetwork(Network, registered=False):
 
         other = copy(self)
         other._compiled = Layers(self)
-        _COMPILED.add(self._size)
+        _COMPILED.add((self.architecture, self.sizes))
         return other
 
     def compiled_at_hand(self) -> bool:
-        return self._size in _COMPILED
+        return (self.architecture, self.sizes) in _COMPILED
 
     @property
-    def _size(self) -> tuple[int, int, int]:
-        return self.config.width, self.config.heads, self.config.expand
+    def sizes(self) -> tuple[int, int, int]:
+        """What compiled code depends on: how wide states are, how many heads there are, how wide the inside of the feed-forward is."""
+        return self.config.width, self.config.heads, self.config.expand * self.config.width
 
     def turns(self, told: Tensor, pairs: Pairs, every: bool, leave: Callable[[Tensor], Tensor] = lambda x: x) -> list[Tensor]:
         """What the head says after every turn, or only after the last: `told` [..., c], added anew in each turn -> [...] each."""

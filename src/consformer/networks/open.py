@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Self
 from weakref import WeakKeyDictionary
 
 import torch
@@ -22,6 +23,9 @@ from consformer.networks.base import MASKED
 from consformer.networks.inputs import HIGHEST_CONFLICT, conflict_inputs
 from consformer.networks.layered import LayeredConfig, LayeredNetwork
 
+if TYPE_CHECKING:
+    from consformer.compiled.chain import Iterations, Stack
+
 FEATURES = 11
 
 
@@ -32,6 +36,16 @@ class OpenNetwork(LayeredNetwork):
 
     def __init__(self, config: LayeredConfig) -> None:
         super().__init__(config, FEATURES)
+        self._stack: Stack | None = None  # the weights as compiled iterations like them
+
+    def compiled(self) -> Self:
+        other = super().compiled()
+        if other._compiled is not None and other._stack is None:
+            from consformer.compiled.chain import Stack, iterations
+
+            iterations(*other.sizes)  # loads them: later nobody has to wait
+            other._stack = Stack.of(other, other._compiled)
+        return other
 
     def forward(self, csp: CSP, values: Tensor, subset: Tensor, temperature: Tensor, *, drafts: bool = False) -> Tensor:
         learning = drafts or torch.is_grad_enabled()
@@ -53,6 +67,13 @@ class OpenNetwork(LayeredNetwork):
             found = [self._compiled(told, self.config.repeat, tokens.graph, Groups.of_runs(tokens.lengths))]
         plain = self.skip[0] * outside + self.skip[1] * inside
         return torch.cat([tokens.put((x[:, 0] - plain) / warmth, csp, values) for x in found])
+
+    def iterations(self, csp: CSP) -> Iterations | None:
+        if self._stack is None or any(constraint.any_soft or constraint.differences() is None for constraint in csp.constraints):
+            return None
+        from consformer.compiled.chain import Iterations
+
+        return Iterations(self, self._stack, csp)
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ class Batch:
     margin: Tensor  # [K,n] how sure the network was of each variable when it was last asked (see `select.margin`); 0: not yet
     elites: Elites
     round: Tensor  # [K,I] how often each candidate was restarted, plus its own number
-    violations: Tensor  # [K,I]
+    violations: Tensor  # [K,I] of each candidate at its best
     cost: Tensor  # [K,I]
     done: Tensor  # [I]
     optimising: Tensor  # [I] has soft constraints
@@ -70,29 +70,32 @@ class Batch:
 
     def judge(self) -> None:
         """Evaluate the candidates and how long ago each improved."""
-        self.violations = self.csp.violations(self.values)
-        self.cost = self.csp.cost(self.values) if bool(self.optimising.any()) else torch.zeros(self.violations.shape, dtype=torch.float64)
-        key = self._key()
+        violations = self.csp.violations(self.values)
+        cost = self.csp.cost(self.values) if bool(self.optimising.any()) else torch.zeros(violations.shape, dtype=torch.float64)
+        key = violations * self.heavy + cost  # hard violations first, then soft cost
         improved = key < self.candidate_key
         ended = torch.where(improved & (self.spent > 1), self.stale, 0)  # the first step from a random assignment tells nothing
         self.drought = torch.maximum(self.drought, ended.amax(0))
         self.peak = torch.where(improved[:, self.csp.instance], self.values, self.peak)
         self.candidate_key = torch.where(improved, key, self.candidate_key)
+        self.violations, self.cost = torch.where(improved, violations, self.violations), torch.where(improved, cost, self.cost)
         self.stale = torch.where(improved, 0, self.stale + 1)
 
-    def _key(self) -> Tensor:
-        """[K,I] smaller is better: hard violations first, then soft cost."""
-        return self.violations * self.heavy + self.cost
-
     def best(self) -> tuple[Tensor, Tensor]:
-        """[I] the best candidate of each instance, and its key."""
-        key, index = self._key().min(0)
+        """[I] the candidate of each instance that was best since it started, and its key, smaller is better."""
+        key, index = self.candidate_key.min(0)
         return index, key
 
-    def restart(self, patience: int, generator: torch.Generator, origin: str = "scratch", pacing: str = "fixed") -> None:
-        """Candidates without progress start anew (see `search/restart.py`); larger problems are given more time, in proportion."""
+    def limit(self, patience: int | None, pacing: str) -> Tensor:
+        """[K,I] iterations without progress after which candidates start anew; larger problems are given more time, in proportion."""
         turn = self.round - torch.arange(len(self.values))[:, None]
-        frozen = self.stale >= pace(pacing, patience * self.slowness, turn, self.drought)
+        if patience is None:
+            return torch.full(turn.shape, torch.inf)
+        return pace(pacing, patience * self.slowness, turn, self.drought)
+
+    def restart(self, patience: int, generator: torch.Generator, origin: str = "scratch", pacing: str = "fixed") -> None:
+        """Candidates without progress start anew (see `search/restart.py`)."""
+        frozen = self.stale >= self.limit(patience, pacing)
         if not bool(frozen.any()):
             return
         everywhere = frozen[:, self.csp.instance]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
+from consformer import compiled
 from consformer.csp import CSP
 from consformer.networks.base import Network
 from consformer.search.bandit import Bandit
 from consformer.search.decode import DECODERS
 from consformer.search.pool import Batch
+from consformer.search.runs import Runs
 from consformer.search.schedule import Fixed, Moment, Schedule
 from consformer.search.select import REMEMBERING, SELECTORS, Context, margin
 
@@ -49,7 +51,7 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class Event:
-    """What an iteration brought."""
+    """What an iteration, or a few of them, brought."""
 
     iteration: int
     seconds: float
@@ -74,16 +76,20 @@ class Incumbent:
 
 
 class Refinement:
-    """A running search over problems; iterate over it for an `Event` per iteration, look into `incumbents` at any time."""
+    """A running search over problems; iterate over it for an `Event` per iteration, or per run of iterations that are compiled as a whole;
+    look into `incumbents` at any time.
+    """
 
     def __init__(self, problems: Sequence[CSP], network: Network, settings: SearchSettings) -> None:
         self.problems, self.network, self.settings = problems, network, settings
         self.generator = torch.Generator().manual_seed(settings.seed)
         self.select, self.decode = SELECTORS[settings.select], DECODERS[settings.decode]
         self.bandit = Bandit(len(problems)) if settings.select == "bandit" else None
+        self.tell: Callable[[str], None] = lambda message: None  # to be set by who wants to know what keeps it from searching
         self.incumbents: list[Incumbent | None] = [None] * len(problems)
         self.iteration = 0
         self._pairs = 0  # that went through the network
+        self._runs: Runs | None = None  # once compiled code is used
         self._finished = self._solved = 0
         self._queue = list(range(len(problems)))[::-1]
         self._batch: Batch | None = None
@@ -103,8 +109,7 @@ class Refinement:
             yield self._event()
         while self._batch is not None and not self._out_of_time():
             began = self.seconds
-            self._step(self._batch)
-            self.iteration += 1
+            self.iteration += self._step(self._batch)
             self._record(self._batch)
             event = self._event()
             self._took = self.seconds - began
@@ -127,18 +132,23 @@ class Refinement:
         return self.seconds + max(0.0, self._took - LATE) >= self.settings.time_limit
 
     @torch.no_grad()
-    def _step(self, batch: Batch) -> None:
+    def _step(self, batch: Batch) -> int:
+        """An iteration, or a run of them where they are compiled; how many it were."""
         settings, generator, csp = self.settings, self.generator, batch.csp
         if settings.restart is not None:
             batch.restart(settings.restart, generator, settings.restarts, settings.patience)
         free = torch.bincount(csp.instance[csp.free], minlength=len(csp.instances))
         moment = Moment(batch.age, self._progress(batch), batch.round, batch.spent, free, generator)
-        p, temperature = settings.p(moment), settings.temperature(moment)
         pairs = batch.values.numel() * csp.m
         self._pairs += pairs
-        if self._pairs > PAIRS_FOR_COMPILER or (settings.time_limit is not None and self.network.compiled_at_hand()):
-            self.network = self.network.compiled()
+        if self._runs is None and (
+            self._pairs > PAIRS_FOR_COMPILER or (settings.time_limit is not None and self.network.compiled_at_hand())
+        ):
+            self._compile()
         with _threads(pairs):
+            if self._runs is not None and (iterations := self._runs.of(csp.instances)) is not None:
+                return self._runs.run(batch, iterations, moment)
+            p, temperature = settings.p(moment), settings.temperature(moment)
             arms = None if self.bandit is None else self.bandit.draw(batch.members, settings.pool, generator)
             subset = self.select(csp, batch.values, p, generator, Context(batch.margin, arms))
             logits = self.network(csp, self._seen(batch, subset, settings.redraw(moment)), subset, temperature)
@@ -151,6 +161,15 @@ class Refinement:
             if self.bandit is not None and arms is not None:
                 # Whatever is done to a fresh assignment makes it better.
                 self.bandit.learn(batch.members, arms, batch.stale == 0, (batch.spent > 1) & ~batch.done)
+        return 1
+
+    def _compile(self) -> None:
+        """Go on with compiled code; loading it, or even compiling it, is not a part of the search."""
+        began = time.perf_counter()
+        with compiled.telling(self.tell, "the network"):
+            self.network = self.network.compiled()
+        self._runs = Runs(self.network, self.settings)
+        self._started += time.perf_counter() - began
 
     def _seen(self, batch: Batch, subset: Tensor, chance: Tensor) -> Tensor:
         """The values that the network is shown: of the variables it is to update the present ones, or, with this chance [K,I], random
@@ -204,7 +223,7 @@ class Refinement:
         """Copy what improved into the incumbents, and note who is finished."""
         limit = self.settings.iterations
         best, key = batch.best()
-        solved = (batch.violations.gather(0, best[None])[0] == 0) & (batch.cost.gather(0, best[None])[0] == 0)
+        solved = key == 0  # nothing is violated, and nothing costs
         over = batch.age >= limit if limit is not None else torch.zeros(len(batch.age), dtype=torch.bool)
         stuck = ~batch.movable  # nothing is free: what is there is all there will be
         better = key < batch.best_key
@@ -216,7 +235,7 @@ class Refinement:
             before = self.incumbents[member]
             history = [*(before.history if before else []), (now, violations, cost)]
             self._solved += violations == 0 and (before is None or before.violations > 0)
-            self.incumbents[member] = Incumbent(batch.values[k, start:end].tolist(), violations, cost, history)
+            self.incumbents[member] = Incumbent(batch.peak[k, start:end].tolist(), violations, cost, history)
         finished = (solved | over | stuck) & ~batch.done
         batch.done |= finished
         self._finished += int(finished.sum())
