@@ -50,7 +50,7 @@ Problem = CSP | Model
 
 
 class Run:
-    """A solve in progress: iterate over it for an `Event` per iteration; `results()` is right at any time.
+    """A solve in progress: iterate over it for an `Event` per iteration or short run of them; `results()` is right at any time.
 
     >>> from consformer import Model, all_different, refine
     >>> model = Model()

@@ -203,6 +203,13 @@ def test_a_solution_stays() -> None:
     assert chain.numbers[BEST] == chain.numbers[VIOLATIONS] == 0
 
 
+def test_nothing_is_free() -> None:
+    csp = problem([{"kind": "not_equal", "scope": [0, 1]}], n=2, m=2, given={0: 0, 1: 0})
+    chain = candidate(csp)
+    assert compiled_on(csp).run(chain, wishes(5))[0] == 0
+    assert chain.values.tolist() == [0, 0]
+
+
 def test_a_variable_without_a_value_left() -> None:
     csp = problem([{"kind": "all_different", "scope": [0, 1, 2]}], n=3, m=2, given={0: 0, 1: 1})
     chain = candidate(csp)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from copy import copy
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from consformer.csp import CSP
 from consformer.networks import LayeredConfig, OpenNetwork
 from consformer.search import refine as refine_module
 from consformer.search import runs
+from consformer.search.pool import Batch
 from consformer.search.refine import Refinement, SearchSettings
 from consformer.search.restart import ORIGINS, PACES
 from consformer.search.runs import LONGEST, Runs
@@ -78,8 +80,8 @@ def test_the_same_seed_gives_the_same_answer(origin: str, patience: str) -> None
     assert values_of(other) != values_of(one)
 
 
-def test_who_else_is_there_changes_nothing_for_a_candidate() -> None:
-    """Each has random numbers of its own, however many threads there are."""
+def test_threads_change_nothing() -> None:
+    """Each candidate has random numbers of its own, whoever works on it."""
     usual = torch.get_num_threads()
     found = []
     for threads in (1, 2):
@@ -111,6 +113,41 @@ def test_candidates_are_restarted() -> None:
             break
     assert refinement._batch is not None
     assert int(refinement._batch.round.min()) > 5
+
+
+def test_candidates_are_judged_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known of them after a compiled iteration is what `Batch.judge` finds."""
+    monkeypatch.setattr(runs, "WORK", 1)  # one iteration at a time
+    network, generator, settings = gibbs().compiled(), torch.Generator().manual_seed(0), SearchSettings(pool=3)
+    batch = Batch.start([impossible(9, 4), cycle(7, 2), *boards(1)], [0, 1, 2], 3, generator)
+    compiled_runs = Runs(network, settings)
+    iterations = compiled_runs.of(batch.csp.instances)
+    assert iterations is not None
+    for _ in range(40):
+        free = torch.ones(3, dtype=torch.int64)
+        twin = copy(batch)
+        ran = compiled_runs.run(batch, iterations, Moment(batch.age, torch.zeros(3), batch.round, batch.spent, free, generator))
+        assert ran == 1
+        moved = batch.spent > twin.spent  # solutions stay
+        twin.values, twin.spent = batch.values, batch.spent
+        twin.judge()
+        for name in ("violations", "candidate_key", "stale"):
+            assert torch.equal(getattr(batch, name)[moved], getattr(twin, name)[moved]), name
+        assert torch.equal(batch.drought, twin.drought)
+        assert torch.equal(batch.peak, twin.peak)
+    assert int(batch.drought.max()) > 0
+
+
+def test_nobody_waits_for_others_to_be_restarted() -> None:
+    """In a pool, a run ends when the first candidate may be given up."""
+    refinement = Refinement([impossible(6, 3)], gibbs(), SearchSettings(pool=3, restart=5))
+    for event in refinement:
+        assert refinement._batch is not None
+        assert int(refinement._batch.stale.max()) <= 5
+        if event.iteration > 100:
+            break
+    assert refinement._batch is not None
+    assert int(refinement._batch.round.sum()) > 15
 
 
 def test_a_time_limit_is_kept() -> None:
@@ -164,8 +201,9 @@ def test_schedules_of_a_run_are_those_of_its_iterations(text: str) -> None:
     generator = torch.Generator().manual_seed(0)
     age, spent, turn = torch.tensor([3, 10]), torch.tensor([[3, 1], [2, 10]]), torch.tensor([[0, 1], [1, 2]])
     progress, free = torch.tensor([0.2, 0.5]), torch.tensor([9, 4])
-    found = runs._over(schedule, Moment(age, progress, turn, spent, free, generator), 8)
+    found = runs.over(schedule, Moment(age, progress, turn, spent, free, generator), 8, limit=16)
     assert found.shape == (2, 2, 8)
     for step in range(8):
-        expected = schedule(Moment(age + step, progress, turn, spent + step, free, generator))
+        later = torch.maximum(progress, ((age + step) / 16).clamp(max=1.0))  # by iterations, or by time, whichever is further
+        expected = schedule(Moment(age + step, later, turn, spent + step, free, generator))
         torch.testing.assert_close(found[..., step], expected.float())

@@ -1,7 +1,7 @@
-"""Compiled code for what is too slow otherwise; each module has a slower twin with the same results.
+"""Compiled code for what is too slow otherwise; each module has a slower twin with the same results (`chain`: with other random numbers).
 
-Compiled on first use (attention takes about a second, local search more than ten, kept on disk afterwards), and imported only then:
-loading the compiler takes time too.
+Compiled on first use (attention takes about a second, local search and whole iterations more than ten, kept on disk afterwards), and
+imported only then: loading the compiler takes time too.
 """
 
 from __future__ import annotations

@@ -28,9 +28,9 @@ FASTMATH = {"reassoc", "contract", "arcp", "nsz"}  # sums in any order; infiniti
 
 
 def kernel(signature: Any, *sources: Path) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Compile a function at once, for these types; what is kept on disk depends on `vectors` and these other files, too."""
+    """Compile a function at once, for these types; what is kept on disk depends on `vectors`, on this and on these other files, too."""
     keep = numba.njit(signature, fastmath=FASTMATH, nogil=True, cache=True)
-    return lambda function: keep(stamped(SOURCE, *sources)(function))
+    return lambda function: keep(stamped(SOURCE, Path(__file__), *sources)(function))
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, graph: Graph) -> Tensor:

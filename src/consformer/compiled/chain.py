@@ -44,8 +44,9 @@ from consformer.networks.open import FEATURES
 if TYPE_CHECKING:
     from consformer.networks.open import OpenNetwork
 
-_HERE = Path(__file__).parent
-_SOURCES = (_HERE / "layers.py", _HERE / "steps.py", _HERE / "local" / "chance.py")  # that the code on disk depends on
+# What the code on disk depends on.
+_SOURCES = [Path(__file__).parent / name for name in ("layers.py", "steps.py", "local/build.py", "local/chance.py")]
+_SOURCES += [Path(__file__).parents[1] / "networks" / name for name in ("inputs.py", "open.py")]
 _OF_LAYERS = ("norm1", "qkv", "out", "norm2", "others", "up", "down")  # in a `Stack`
 
 
@@ -78,7 +79,10 @@ class Iterations:
     def __init__(self, network: OpenNetwork, stack: Stack, csp: CSP) -> None:
         config = network.config
         self.ground, self.stack, self.turns = ground(csp), stack, config.repeat
-        self.work = max(1, int(self.ground.may.sum())) * config.repeat * config.layers * config.width  # about what an iteration takes
+        # About what an iteration takes: attention is cheap until there are many to attend to.
+        degree = np.diff(self.ground.first)
+        tokens = int((self.ground.may.sum(1) * (1 + degree / (4 * config.width))).sum())
+        self.work = max(1, tokens) * config.repeat * config.layers * config.width
         self._iterate = iterations(*network.sizes)
 
     def run(self, chain: Chain, wishes: Wishes) -> tuple[int, Trace]:
@@ -120,6 +124,8 @@ def iterations(width: int, heads: int, hidden: int) -> Callable[..., int]:
         numbers, wrong, number = chain.numbers, np.empty(len(chain.values), np.int64), np.full(ground.chance.shape, -1)
         group = np.empty(len(ground.free) + 1, np.int64)
         numbers[VIOLATIONS] = count(ground, chain.values, wrong)
+        if len(ground.free) == 0:
+            return 0
         if numbers[VIOLATIONS] == 0:  # by chance, before it was looked at
             better(chain)
         for done in range(len(wishes.p)):

@@ -68,7 +68,7 @@ class Trace(NamedTuple):
 
     chosen: Marks  # [n] the variables that were updated
     seen: Places  # [n] the values that the network was shown
-    said: Floats  # [n,m] logits, where something was open; minus infinity elsewhere
+    said: Floats  # [n,m] logits of those variables, where something was open; minus infinity where not
 
 
 def ground(csp: CSP) -> Ground:

@@ -157,6 +157,7 @@ class NetworkPart(Part):
         self._steps = iter(refinement)
         self._told = 0  # improvements of its own
         self._slowest = SECONDS_PER_PAIR * self.csp.n * self.csp.m * refinement.settings.pool
+        self._guessed = True  # that is only a guess yet
 
     def work(self, seconds: float) -> None:
         end = time.perf_counter() + seconds
@@ -177,7 +178,8 @@ class NetworkPart(Part):
             self.note = f"{iterations:,} iteration{'s' if iterations != 1 else ''}"
             now = time.perf_counter()
             if iterations:  # the very first step only evaluates
-                self._slowest = max(now - began, 0.9 * self._slowest) if iterations > 1 else now - began
+                self._slowest = now - began if self._guessed else max(now - began, 0.9 * self._slowest)
+                self._guessed = False
             if now >= end or self.board.finished:
                 return
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -34,21 +33,16 @@ class Runs:
         """`network` is compiled."""
         self.network, self.settings = network, settings
         self.informed, self.greedy = SELECTIONS.get(settings.select), settings.decode == "greedy"
-        self._known: WeakKeyDictionary[CSP, Iterations] = WeakKeyDictionary()
+        self._known: dict[CSP, Iterations | None] = {}  # of the problems in work
         self._random: dict[tuple[int, int], NDArray[np.uint64]] = {}  # of each problem and candidate
 
     def of(self, problems: Sequence[CSP]) -> list[Iterations] | None:
         """Compiled iterations on each of these problems; none unless there are for all."""
         if self.informed is None:
             return None
-        found = []
-        for csp in problems:
-            each = self._known.get(csp) or self.network.iterations(csp)
-            if each is None:
-                return None
-            self._known[csp] = each
-            found.append(each)
-        return found
+        self._known = {csp: self._known[csp] if csp in self._known else self.network.iterations(csp) for csp in problems}
+        found = [each for csp in problems if (each := self._known[csp]) is not None]
+        return found if len(found) == len(problems) else None
 
     def run(self, batch: Batch, each: Sequence[Iterations], moment: Moment) -> int:
         """Take all candidates a few iterations further, as many as are left to their problem at most; how many it were."""
@@ -60,8 +54,11 @@ class Runs:
         most = torch.full_like(batch.age, length)
         if settings.iterations is not None:
             most = most.minimum(settings.iterations - batch.age)
-        p, temperature, redraw = (_over(schedule, moment, length) for schedule in (settings.p, settings.temperature, settings.redraw))
         limit = batch.limit(settings.restart, settings.patience)
+        if pool > 1:  # nobody waits for others in order to be restarted
+            most = most.minimum((limit - batch.stale).amin(0).ceil().clamp(1, length).long())
+        schedules = settings.p, settings.temperature, settings.redraw
+        p, temperature, redraw = (over(schedule, moment, length, settings.iterations) for schedule in schedules)
         values, peak, margin = (x.clone() for x in (batch.values, batch.peak, batch.margin))
         numbers = torch.zeros(pool, len(each), NUMBERS, dtype=torch.int64)
         numbers[..., BEST] = batch.candidate_key.clamp(max=NOTHING).long()
@@ -98,17 +95,18 @@ class Runs:
         return self._random[member, candidate]
 
 
-def _over(schedule: Schedule, moment: Moment, length: int) -> torch.Tensor:
-    """What a schedule says of so many iterations from now on: [K,I,length]."""
+def over(schedule: Schedule, moment: Moment, length: int, limit: int | None) -> torch.Tensor:
+    """What a schedule says of so many iterations from now on, of `limit` on each problem: [K,I,length]."""
     steps = torch.arange(length)
     count = moment.round.shape[1]
 
     def along(x: torch.Tensor) -> torch.Tensor:
         return x.repeat_interleave(length, -1)
 
+    age, progress = along(moment.age) + steps.repeat(count), along(moment.progress)
     later = Moment(
-        age=along(moment.age) + steps.repeat(count),
-        progress=along(moment.progress),
+        age=age,
+        progress=progress if limit is None else progress.maximum((age / limit).clamp(max=1.0)),
         round=along(moment.round),
         spent=along(moment.spent) + steps.repeat(count),
         free=along(moment.free),
