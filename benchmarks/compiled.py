@@ -1,4 +1,5 @@
-"""What compiled layers are worth: iterations with and without them, side by side, on three kinds of problems; and what loading them takes.
+"""What compiled layers are worth: iterations with and without them, side by side, on three kinds of problems; what loading them takes; and
+what whole iterations as compiled code are worth beyond compiled layers, for networks with states only for what is open.
 
 python benchmarks/compiled.py
 """
@@ -18,9 +19,10 @@ from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.families.maxcut import problem
 from consformer.memory import keep_freed_memory
-from consformer.networks import EquivariantConfig, EquivariantNetwork
+from consformer.networks import EquivariantConfig, EquivariantNetwork, LayeredConfig, OpenNetwork
 from consformer.search import refine
 from consformer.search.refine import Refinement, SearchSettings
+from consformer.search.runs import Runs
 from consformer.search.schedule import Fixed
 
 LOAD = """
@@ -45,8 +47,8 @@ def maxcut() -> CSP:
     return problem(2000, edges, np.ones(len(edges)), {})
 
 
-def coloring() -> CSP:
-    edges = torch.from_numpy(random_edges(200, 2600))
+def coloring(count: int = 2600) -> CSP:
+    edges = torch.from_numpy(random_edges(200, count))
     everything, nothing = torch.ones(200, 10, dtype=torch.bool), torch.full((200,), -1)
     constraints = (NotEqual.of(edges),)
     return CSP(
@@ -64,6 +66,11 @@ CASES = (
     ("9x9 Sudoku", sudoku, EquivariantConfig(width=32, heads=2, layers=5, repeat=3)),
 )
 
+WHOLE = (  # an open network, the share of the variables that is updated, as shipped networks have it
+    ("10 colours, 200 vertices, density 0.18", lambda: coloring(3582), LayeredConfig(width=32, heads=2, layers=5), 0.6),
+    ("9x9 Sudoku", sudoku, LayeredConfig(width=32, heads=2, layers=5, repeat=3), 0.8),
+)
+
 
 def iteration_ms(runs: list[Refinement], repeat: int = 60) -> list[float]:
     """Median time of an iteration of each run, in processor time and in turns, so that a busy machine slows all of them down."""
@@ -73,9 +80,9 @@ def iteration_ms(runs: list[Refinement], repeat: int = 60) -> list[float]:
         for run, batch, found in zip(runs, batches, times, strict=True):
             assert batch is not None
             start = time.thread_time()
-            run._step(batch)
+            count = run._step(batch)
             if turn >= 5:
-                found.append(1000 * (time.thread_time() - start))
+                found.append(1000 * (time.thread_time() - start) / count)
     return [statistics.median(found) for found in times]
 
 
@@ -93,6 +100,14 @@ def main() -> None:
             f"{name}: {plain:.2f} ms an iteration, compiled {quick:.2f} ms, {plain / quick:.2f} times as fast; "
             f"compiled code is loaded in {float(done.stdout):.2f} s"
         )
+    for name, make, open_config, p in WHOLE:
+        torch.manual_seed(0)
+        csp, settings = make(), SearchSettings(p=Fixed(p))
+        compiled = OpenNetwork(open_config).eval().compiled()
+        runs = [Refinement([csp], compiled, settings) for _ in range(2)]
+        runs[1]._runs = Runs(compiled, settings)
+        layers, whole = iteration_ms(runs)
+        print(f"{name}, open: {layers:.2f} ms an iteration, {whole:.2f} ms as a whole, {layers / whole:.2f} times as fast")
 
 
 if __name__ == "__main__":
