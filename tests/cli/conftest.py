@@ -18,6 +18,7 @@ from tests.helpers import gibbs
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> Cli:
     """The `consformer` command within this process."""
+    monkeypatch.setattr("consformer.compiled.SLOW", 600.0)  # whether code is compiled yet does not matter to what is told
 
     def run(*arguments: object, input: str | bytes | None = None) -> Ran:
         given = input.encode() if isinstance(input, str) else input or b""
