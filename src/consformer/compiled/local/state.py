@@ -79,6 +79,6 @@ class State(NamedTuple):
     # those that moved since the first and since the second row were written
     kept: Whole
     chances: Whole  # [CHANCES] quantiles of the exponential distribution, times CHANCES
-    offers: Whole  # room for what moves cost that are looked at; for no more than so many
+    offers: Whole  # room for the cost of the best move of each variable that is looked at; no more moves are than this is long
     numbers: Whole  # [NUMBERS]
     random: NDArray[np.uint64]  # [1] xorshift

@@ -29,41 +29,56 @@ from consformer.compiled.local.state import (
 from consformer.compiled.local.table import touch
 
 
+@part(inline=True)
+def _in_conflict(kept: Whole, at: int, count: int) -> int:
+    """The variable at a place of those in conflict; after the last comes the first."""
+    return kept[BAD, at if at < count else at - count]  # type: ignore[no-any-return]
+
+
+@part(inline=True)
+def _offers(table: Whole, tabu: Whole, i: int, v: int, value: int, least: int, passes: int, now: int) -> bool:
+    """Whether variable i, which has `value`, may take v at the cost `least`."""
+    return (table[i, v] == least + table[i, value]) & (v != value) & ((tabu[i, v] <= now) | (least < passes))  # type: ignore[no-any-return]
+
+
 @part()
 def _repair(variable: Whole, table: Whole, tabu: Whole, kept: Whole, offers: Whole, numbers: Whole, random: NDArray[np.uint64]) -> int:
     """The best move (variable * m + value) of a variable in conflict; of some of them where there are many; -1: there is none.
 
-    Without branches that depend on costs, and with one random number for all ties: nothing here can be foreseen by the processor.
+    Costs are looked at without branches that depend on them, and with one random number for all ties: nothing there can be foreseen by
+    the processor. Which values of a variable are among the best is asked only where one is.
     """
     m, count, now = table.shape[1], numbers[CONFLICTS], numbers[MOVES]
     tries = count if count * m <= len(offers) else max(SAMPLE // m, 4)
     passes = numbers[LEAST] - numbers[TOTAL]  # a move that costs less leads to something new
     least, start = FORBIDDEN >> 1, 0 if tries == count else draw(random, count)
     for k in range(tries):
-        at = start + k
-        i = kept[BAD, at if at < count else at - count]
-        value = variable[i, VALUE]
-        own = table[i, value]
+        i = _in_conflict(kept, start + k, count)
+        value, costs, until = variable[i, VALUE], table[i], tabu[i]
+        own, low = costs[value], FORBIDDEN
         for v in range(m):
-            cost = table[i, v] - own
-            offer = cost if tabu[i, v] <= now or cost < passes else FORBIDDEN
-            offers[k * m + v] = offer
-        offers[k * m + value] = FORBIDDEN
-        for v in range(m):
-            least = min(least, offers[k * m + v])
+            cost = costs[v] - own
+            cost = cost if (until[v] <= now) | (cost < passes) else FORBIDDEN
+            low = min(low, cost if v != value else FORBIDDEN)
+        offers[k] = low
+        least = min(least, low)
     ties = 0
-    for at in range(tries * m):
-        ties += offers[at] == least
-    if ties == 0 or least == FORBIDDEN >> 1:
+    for k in range(tries):
+        if offers[k] == least:
+            i = _in_conflict(kept, start + k, count)
+            for v in range(m):
+                ties += _offers(table, tabu, i, v, variable[i, VALUE], least, passes, now)
+    if ties == 0:
         return -1
     rank = draw(random, ties)
-    at = -1
-    while rank >= 0:
-        at += 1
-        rank -= offers[at] == least
-    at_bad = start + at // m
-    i = kept[BAD, at_bad if at_bad < count else at_bad - count]
-    return int(i * m + at % m)
+    for k in range(tries):
+        if offers[k] == least:
+            i = _in_conflict(kept, start + k, count)
+            for v in range(m):
+                rank -= _offers(table, tabu, i, v, variable[i, VALUE], least, passes, now)
+                if rank < 0:
+                    return int(i * m + v)
+    return -1
 
 
 @part()
