@@ -23,6 +23,7 @@ from consformer.graph import Graph
 T = TypeVar("T")
 Floats = NDArray[np.float32]
 Places = NDArray[np.int64]
+Marks = NDArray[np.bool_]
 
 FASTMATH = {"reassoc", "contract", "arcp", "nsz"}  # sums in any order; infinities still count
 

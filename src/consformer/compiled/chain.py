@@ -15,7 +15,8 @@ import numba
 import numpy as np
 
 from consformer.compiled.attention import Floats, kernel
-from consformer.compiled.layers import TOGETHER, Layers, add_products, answered, asked, attended, fed, sizes
+from consformer.compiled.layers import Layers
+from consformer.compiled.pieces import TOGETHER, add_products, answered, asked, attended, fed, sizes
 from consformer.compiled.steps import (
     BEST,
     DROUGHT,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from consformer.networks.open import OpenNetwork
 
 # What the code on disk depends on.
-_SOURCES = [Path(__file__).parent / name for name in ("layers.py", "steps.py", "local/build.py", "local/chance.py")]
+_SOURCES = [Path(__file__).parent / name for name in ("pieces.py", "steps.py", "local/build.py", "local/chance.py")]
 _SOURCES += [Path(__file__).parents[1] / "networks" / name for name in ("inputs.py", "open.py")]
 _OF_LAYERS = ("norm1", "qkv", "out", "norm2", "others", "up", "down")  # in a `Stack`
 

@@ -14,12 +14,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from consformer.compiled.attention import Floats, Places
+from consformer.compiled.attention import Floats, Marks, Places
 from consformer.compiled.local.chance import draw, following
 from consformer.csp import CSP
 from consformer.networks.inputs import HIGHEST_CONFLICT
 
-Marks = NDArray[np.bool_]
 Random = NDArray[np.uint64]
 _LIMIT = np.float32(HIGHEST_CONFLICT)
 

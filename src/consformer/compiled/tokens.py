@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from consformer.compiled.attention import Places, kernel
-
-Marks = NDArray[np.bool_]
+from consformer.compiled.attention import Marks, Places, kernel
 
 
 def left(values: Tensor, subset: Tensor, variable: Tensor, value: Tensor, rivals: tuple[Tensor, Tensor]) -> Tensor:
