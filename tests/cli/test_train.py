@@ -420,17 +420,3 @@ def test_a_fresh_start_that_fails_at_once_leaves_the_run_before(
     at_step(1, interrupt)
     assert cli("train", recipe, "-o", folder, "--fresh").code == 130
     assert step_of(folder) == 2
-
-
-def test_a_recipe_to_start_from_is_followed_first(cli: Cli, tmp_path: Path, recipe: Path, folder: Path) -> None:
-    last = tmp_path / "last.toml"
-    last.write_text(RECIPE.replace("[network]", f"[network]\nstart = '{recipe}'").replace(f"steps = {STEPS}", f"steps = {2 * STEPS}"))
-    stopped = cli("train", last, "-o", folder, "--steps", 4, "--minutes", 0)
-    assert "step 1 of 2; saved: the same command goes on from here" in stopped.err
-    assert not (folder / "last.safetensors").exists()
-    again = cli("train", last, "-o", folder, "--steps", 4)
-    assert again.code == 0
-    assert again.err.startswith(f"resumed {folder}/mine/state.safetensors at step 1 of 2\n")
-    assert again.err.endswith(f"network written to {folder}/last.safetensors\n")
-    card = load_network(folder / "last.safetensors")[1]
-    assert (card.training["steps"], card.training["samples"]) == (4, 4 * 4 + 2 * 4)

@@ -20,7 +20,6 @@ from consformer.errors import ConsformerError
 
 if TYPE_CHECKING:
     from consformer.training.loop import Progress, Trainer
-    from consformer.training.stages import Stage
 
 _BETWEEN_LINES = 10.0  # seconds between two progress lines where there is no terminal
 
@@ -42,7 +41,7 @@ def train(
 
     Interrupt at will: the same command resumes exactly where it stopped (after
     a crash, at the last checkpoint). A second Ctrl-C does not wait for the step
-    that is running. A recipe that starts from another one follows that first.
+    that is running.
 
     [bold]Examples[/]
       consformer train tiny
@@ -68,26 +67,16 @@ def train(
         raise ConsformerError(f"name a recipe ({', '.join(recipe_names())}; --list describes them) or a .toml file")
     keep_freed_memory()
     chosen = load_recipe(recipe)
-    shorter = 1.0 if steps is None else steps / chosen.optimiser.steps
+    if steps is not None:
+        chosen = chosen.with_steps(steps)
+    if seed is not None:
+        chosen = replace(chosen, seed=seed)
     _join_processes()
-    from consformer.training.stages import stages
-
-    begun = time.monotonic()
-    for stage in stages(chosen, output or Path("runs") / chosen.name):
-        adapted = stage.recipe if steps is None else stage.recipe.with_steps(max(round(shorter * stage.recipe.optimiser.steps), 1))
-        if seed is not None:
-            adapted = replace(adapted, seed=seed)
-        left = None if minutes is None else max(minutes - (time.monotonic() - begun) / 60, 0.0)
-        _train(replace(stage, recipe=adapted), left, fresh, tensorboard)
-
-
-def _train(stage: Stage, minutes: float | None, fresh: bool, tensorboard: bool) -> None:
-    """Train to the end, or until it is interrupted or time is over, which ends the command."""
     from consformer.training.loop import Trainer
 
-    trainer, steps = Trainer(stage.recipe, stage.folder, stage.start), stage.recipe.optimiser.steps
+    trainer = Trainer(chosen, output or Path("runs") / chosen.name)
     if not fresh and trainer.resume():
-        _say(trainer, f"resumed {trainer.state_file} at step {trainer.step} of {steps}")
+        _say(trainer, f"resumed {trainer.state_file} at step {trainer.step} of {chosen.optimiser.steps}")
     try:
         trainer.folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=trainer.folder):
@@ -100,9 +89,9 @@ def _train(stage: Stage, minutes: float | None, fresh: bool, tensorboard: bool) 
         place = error.filename or trainer.folder
         raise ConsformerError(f"{place}: cannot be written: {error.strerror or error}; make room, or name another --output") from error
     _say(trainer, f"network written to {trainer.network_file}")
-    if trainer.step < steps:
+    if trainer.step < chosen.optimiser.steps:
         why = "interrupted" if interrupted() else "time is over"
-        _say(trainer, f"{why} at step {trainer.step} of {steps}; saved: the same command goes on from here")
+        _say(trainer, f"{why} at step {trainer.step} of {chosen.optimiser.steps}; saved: the same command goes on from here")
         raise typer.Exit(INTERRUPTED if interrupted() else 0)
 
 

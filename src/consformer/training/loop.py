@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -76,16 +76,14 @@ class Best:
 class Trainer:
     """One training run in one folder: `state.safetensors`, `log.jsonl`, and the network file `NAME.safetensors`."""
 
-    def __init__(self, recipe: Recipe, folder: Path, start: str | None = None) -> None:
-        """`start`: where the network is that the recipe starts from; none: where the recipe says."""
+    def __init__(self, recipe: Recipe, folder: Path) -> None:
         self.recipe, self.folder = recipe, folder
         self.rank, self.world = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(recipe.seed)
             self.network = Network.build(recipe.network.architecture, dict(recipe.network.config))
-        self._before: Mapping[str, Any] = {}  # what it took to train the network that this starts from
-        if (start := start or recipe.network.start) is not None:
-            self._before = self._start_from(start)
+        if recipe.network.start is not None:
+            _start_from(recipe.network.start, self.network)
         self.average = {name: tensor.detach().clone() for name, tensor in self.network.state_dict().items()}
         settings = recipe.optimiser
         self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
@@ -334,23 +332,6 @@ class Trainer:
             raise found
         return cast("T", found)
 
-    def _start_from(self, name: str) -> Mapping[str, Any]:
-        """Take over the weights of a trained network; gives what its training took. Only the first process needs to see its file."""
-
-        def read() -> tuple[Mapping[str, Tensor], Mapping[str, Any]] | ConsformerError:
-            try:
-                trained, card = load_network(name)
-            except ConsformerError as error:
-                return error
-            return trained.state_dict(), card.training
-
-        weights, training = self._from_first(read)
-        try:
-            self.network.load_state_dict(weights)
-        except RuntimeError:
-            raise RecipeError(f"network.start: {name} has other settings than the network of this recipe; give it the same") from None
-        return training
-
     def card(self, best: Best | None = None) -> Card:
         """The description that goes into the network file, of the last weights or of the best."""
         return Card(
@@ -363,7 +344,7 @@ class Trainer:
             training={
                 "steps": self.step,
                 **({} if best is None else {"kept_step": best.step}),
-                "samples": self.step * self.world * sum(task.batch for task in self.recipe.task) + int(self._before.get("samples", 0)),
+                "samples": self.step * self.world * sum(task.batch for task in self.recipe.task),
                 "core_minutes": round(self._core_minutes, 1),
                 "machine": machine(),
                 "date": datetime.now(UTC).date().isoformat(),
@@ -377,11 +358,19 @@ class Trainer:
 
     @property
     def _core_minutes(self) -> float:
-        """Of this run and of those before it, on which it builds."""
-        return self.seconds / 60 * self.world + float(self._before.get("core_minutes", 0))
+        return self.seconds / 60 * self.world
 
     @cached_property
     def _kinds(self) -> tuple[str, ...]:
         """The constraint kinds that the tasks have."""
         drawn = [families.get(task.family).generate(np.random.default_rng(0), 8, task.params) for task in self.recipe.task]
         return tuple(sorted({constraint.kind for problems in drawn for problem in problems for constraint in problem.constraints}))
+
+
+def _start_from(name: str, network: Network) -> None:
+    """Take over the weights of a trained network."""
+    trained, _ = load_network(name)
+    try:
+        network.load_state_dict(trained.state_dict())
+    except RuntimeError:
+        raise RecipeError(f"network.start: {name} has other settings than the network of this recipe; give it the same") from None

@@ -66,7 +66,7 @@ class NetworkSettings:
     architecture: str = "equivariant"
     config: Mapping[str, Any] = field(default_factory=dict)
     start: str | None = None
-    """whose weights to start from: a trained network (a shipped one's name, or a file), or a recipe, followed first; none: random ones"""
+    """a trained network (a shipped one's name, or a file) whose weights to start from; none: random ones"""
 
     def __post_init__(self) -> None:
         with torch.device("meta"):  # nothing is allocated
