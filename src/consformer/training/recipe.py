@@ -27,7 +27,7 @@ from consformer.training.loss import LossSettings
 
 @dataclass(frozen=True)
 class Task:
-    """A family of problems to train on; every step takes one mini-batch of each task."""
+    """A family of problems to train on; every step takes one mini-batch of each task, and these count alike, whatever their sizes."""
 
     family: str
     batch: int = 32
