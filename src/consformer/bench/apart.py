@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Generic, Literal, TypeVar
@@ -94,6 +96,7 @@ def _ending(code: int | None) -> str:
 
 def _serve(line: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that calls ends this one
+    threading.Thread(target=_end_with_caller, daemon=True).start()
     line.send("ready")
     while True:
         try:
@@ -105,3 +108,11 @@ def _serve(line: Connection) -> None:
         except Exception as error:
             answer = (True, f"{type(error).__name__}: {error}")
         line.send(answer)
+
+
+def _end_with_caller() -> None:
+    """A caller that was killed cannot end this process, which may be in the middle of a long call."""
+    caller = parent_process()
+    if caller is not None:
+        caller.join()
+        os._exit(1)
