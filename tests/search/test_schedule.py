@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from consformer.errors import ConsformerError
-from consformer.search.schedule import Annealed, Drawn, Fixed, InTurn, Limited, Moment, Reheated, Sawtooth, Schedule, parse_schedule
+from consformer.search.schedule import Annealed, Drawn, Fixed, InTurn, Moment, Reheated, Sawtooth, Schedule, Tapered, parse_schedule
 
 
 def numbers(schedule: Schedule, age: list[int], progress: list[float] | None = None, pool: int = 2, seed: int = 0) -> Tensor:
@@ -27,7 +27,7 @@ def numbers(schedule: Schedule, age: list[int], progress: list[float] | None = N
         (".5", Fixed(0.5)),
         ("5e-3", Fixed(0.005)),
         (1e-05, Fixed(1e-5)),
-        ("0.8@190", Limited(0.8, 190)),
+        ("0.9@110", Tapered(0.9, 110)),
         ("0.7..1", Drawn(0.7, 1.0)),
         (".7...9", Drawn(0.7, 0.9)),
         ("0.5->0.1", Annealed(0.5, 0.1)),
@@ -78,8 +78,8 @@ def test_what_is_not_understood(text: str) -> None:
         parse_schedule(text, what="temperature")
 
 
-@pytest.mark.parametrize("text", ["0.8@190", "0.25|0.8@190"])
-def test_only_shares_of_variables_can_be_limited(text: str) -> None:
+@pytest.mark.parametrize("text", ["0.9@110", "0.25|0.9@110"])
+def test_only_shares_of_variables_depend_on_their_number(text: str) -> None:
     with pytest.raises(ConsformerError, match="is for p"):
         parse_schedule(text, what="temperature", counts=False)
 
@@ -126,7 +126,6 @@ def test_in_turn_by_candidate_and_restart() -> None:
     torch.testing.assert_close(found, torch.tensor([[0.8, 0.8], [0.2, 0.2], [0.5, 0.1], [0.8, 0.8]]))
 
 
-def test_large_problems_have_blocks_of_limited_size() -> None:
-    assert (
-        numbers(Limited(0.8, 100), age=[0, 0, 0, 0]).tolist() == [pytest.approx([0.8, 0.8, 0.5, 1 / 3])] * 2
-    )  # 0, 100, 200, 300 free ones
+def test_large_problems_have_smaller_shares_and_larger_blocks() -> None:
+    found = numbers(Tapered(0.8, 100), age=[0, 0, 0, 0])  # 0, 100, 200, 300 free ones
+    assert found.tolist() == [pytest.approx([0.8, 0.8, 0.8 / 2**0.5, 0.8 / 3**0.5])] * 2

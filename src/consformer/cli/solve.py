@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from consformer.solving import Run
 
 _SCHEDULE = (
-    "a number, or a schedule: 0.8@200 (at most 200 variables), 0.7..1 (drawn), 0.5->0.1 (annealed), "
+    "a number, or a schedule: 0.9@110 (less of more than 110 variables), 0.7..1 (drawn), 0.5->0.1 (annealed), "
     "0.5->0.1/200 (again in every 200 iterations), 0.25^1/25 (0.25, but 1 in every 25th iteration), "
     "0.8|0.1 (the next with every restart)"
 )

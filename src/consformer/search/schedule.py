@@ -44,17 +44,17 @@ class Fixed:
 
 
 @dataclass(frozen=True)
-class Limited:
-    """The same share of the variables, but of a large problem no more than so many."""
+class Tapered:
+    """The same share of up to so many variables, and of larger problems less: by the root of their size, as the best blocks do."""
 
     value: float
-    most: int
+    until: int
 
     def __call__(self, moment: Moment) -> Tensor:
-        return (self.most / moment.free.clamp(min=1)).clamp(max=self.value).expand(moment.round.shape)
+        return (self.value * (self.until / moment.free.clamp(min=self.until)).sqrt()).expand(moment.round.shape)
 
     def __str__(self) -> str:
-        return f"{self.value:g}@{self.most}"
+        return f"{self.value:g}@{self.until}"
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class InTurn:
 COLDEST = 1e-4  # logits at a lower temperature would outgrow the mark of values outside the domain
 _NUMBER = r"(\d*\.?\d+(?:[eE][-+]?\d+)?)"
 GRAMMAR = (
-    "0.25 (fixed), 0.8@200 (a share of 0.8, but of 200 variables at most), 0.7..1 (drawn anew each time), 0.5->0.1 (annealed over "
+    "0.25 (fixed), 0.9@110 (a share of 0.9 of up to 110 variables, less of more: 0.45 of 440), 0.7..1 (drawn anew each time), 0.5->0.1 (annealed over "
     "the run), 0.5->0.1/200 (annealed again in every 200 iterations since the candidate was started), 0.25^1/25 (0.25, but 1 in every 25th "
     "iteration), "
     "or several of them as in 0.8|0.1 (the next one with every restart of a candidate)"
@@ -142,8 +142,8 @@ GRAMMAR = (
 
 
 def parse_schedule(text: str | float, *, low: float = 1e-9, high: float = 1e4, what: str = "schedule", counts: bool = True) -> Schedule:
-    """A schedule from its short form, with numbers from `low` to `high`; `counts`: they are shares of the variables, whose number can be
-    limited.
+    """A schedule from its short form, with numbers from `low` to `high`; `counts`: they are shares of the variables, which may depend on
+    their number.
 
     >>> str(parse_schedule(0.8)), str(parse_schedule("0.25^1/25|0.1"))
     ('0.8', '0.25^1/25|0.1')
@@ -155,8 +155,8 @@ def parse_schedule(text: str | float, *, low: float = 1e-9, high: float = 1e4, w
     if not all(low <= number <= high for _, numbers in found for number in numbers):
         raise ConsformerError(f"{what} {text!r} is out of range: it must be from {low:g} to {high:g}")
     schedules = tuple(schedule for schedule, _ in found)
-    if not counts and any(isinstance(schedule, Limited) for schedule in schedules):
-        raise ConsformerError(f"{what} {text!r}: a limit on the number of variables (@) is for p, the share of them that is updated")
+    if not counts and any(isinstance(schedule, Tapered) for schedule in schedules):
+        raise ConsformerError(f"{what} {text!r}: what depends on the number of variables (@) is for p, the share of them that is updated")
     return schedules[0] if len(schedules) == 1 else InTurn(schedules)
 
 
@@ -167,7 +167,7 @@ def _parse_one(short: str) -> tuple[Schedule, list[float]] | None:
         return Fixed(value), [value]
     if match := re.fullmatch(rf"{_NUMBER}@([1-9]\d{{0,8}})", short):
         value = float(match[1])
-        return Limited(value, int(match[2])), [value]
+        return Tapered(value, int(match[2])), [value]
     if match := re.fullmatch(rf"{_NUMBER}\.\.{_NUMBER}", short):
         low, high = float(match[1]), float(match[2])
         return Drawn(low, high), [low, high]
