@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from multiprocessing import active_children
 from pathlib import Path
 
@@ -74,3 +75,50 @@ def test_a_process_that_fails_stops_it(tmp_path: Path) -> None:
     with pytest.raises(AssertionError):
         list(BenchRun(Squares(-1), tmp_path, jobs=2))
     assert active_children() == []
+
+
+class Pairs(Squares, registered=False):
+    """Its first and fourth unit keep all cores busy, the others one each."""
+
+    def __init__(self) -> None:
+        super().__init__(5)
+        self.meeting, self.closed = threading.Barrier(2), 0
+
+    def units(self) -> list[Unit]:
+        return [Unit((n,), 2.0, single=n in (1, 2, 4)) for n in range(5)]
+
+    def measure(self, unit: Unit) -> list[Row]:
+        if unit.key[0] in (1, 2):
+            self.meeting.wait(30)  # they are under way at the same time
+        return super().measure(unit)
+
+
+def test_units_that_keep_one_core_busy_are_done_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.get_num_threads", lambda: 2)
+    run = BenchRun(Pairs(), tmp_path)
+    assert run.seconds == 8.0
+    assert sorted(unit.key for unit in run) == [(n,) for n in range(5)]
+    assert sorted(row["n"] for row in run.record.rows) == [n for n in range(5) for _ in "ab"]
+
+
+def test_what_nobody_waits_for_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.get_num_threads", lambda: 2)
+
+    class Waiting(Pairs, registered=False):
+        def measure(self, unit: Unit) -> list[Row]:
+            if unit.key[0] == 2:
+                assert self.meeting.wait(30) is not None
+                return []
+            return [{"square": 0}]
+
+        def close(self) -> None:
+            self.closed += 1
+            if self.closed == 1:  # the unit under way ends when what it needs is closed
+                self.meeting.wait(30)
+
+    benchmark = Waiting()
+    for unit in BenchRun(benchmark, tmp_path):
+        if unit.key == (1,):
+            break
+    assert benchmark.closed == 2
+    assert BenchRun(Waiting(), tmp_path).record.done == {(0,), (1,)}

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import active_children
 
 import pytest
 
@@ -30,6 +32,9 @@ class Odd(Rival):
             os.abort()
         if self.name == "raise":
             raise ValueError("no idea")
+        if self.name == "who":
+            time.sleep(1.0)
+            raise ValueError(str(os.getpid()))
         return Answer([0] * csp.n, "optimal")  # wrong, and claims to be the best
 
     def declines(self, csp: CSP) -> str | None:
@@ -78,3 +83,14 @@ def test_compiled_code_is_there_before_anything_is_measured(monkeypatch: pytest.
     loaded.clear()
     Asked().prepare([CPSAT_WAY], cycle(4, 2))
     assert loaded == []
+
+
+def test_two_that_are_asked_at_the_same_time_have_processes_of_their_own() -> None:
+    asked = Asked()
+    with ThreadPoolExecutor(2) as pool:
+        rows = list(pool.map(lambda _: asked.row(Way("odd", rival=Odd(name="who")), cycle(4, 2), 10.0, 0), range(2)))
+    assert len({row["reason"] for row in rows}) == 2
+    later = asked.row(Way("odd", rival=Odd(name="who")), cycle(4, 2), 10.0, 0)
+    assert later["reason"] in {row["reason"] for row in rows}  # none is started anew
+    asked.close()
+    assert active_children() == []

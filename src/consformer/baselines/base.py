@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Literal
+from typing import ClassVar, Literal
 
 from consformer.csp import CSP
 
@@ -32,6 +32,7 @@ class Rival(ABC):
     title: str  # as in a table
     package: str  # on PyPI
     module: str  # that shows whether it is installed
+    single: ClassVar[bool] = False  # it keeps one core busy, however many there are
 
     @property
     def missing(self) -> str | None:

@@ -105,6 +105,8 @@ def relaxation(csp: CSP, seconds: float) -> NDArray[np.float64]:
 class DWaveTabu(Rival):
     """D-Wave's multistart tabu search: one read for the whole time."""
 
+    single = True
+
     name: str = "dwave-tabu"
     title: str = "dwave-samplers tabu (1 thread)"
     package: str = "dwave-samplers"
@@ -126,6 +128,8 @@ class DWaveTabu(Rival):
 @dataclass(frozen=True)
 class DWaveAnnealing(Rival):
     """D-Wave's simulated annealing, again and again with twice as many sweeps, in the end with as many as there is time for."""
+
+    single = True
 
     name: str = "dwave-annealing"
     title: str = "dwave-samplers annealing (1 thread)"

@@ -45,6 +45,8 @@ class Greedy(Rival):
 class TabuCol(Rival):
     """gcol's TabuCol, from a DSATUR colouring down to as many colours as there are."""
 
+    single = True
+
     name: str = "tabucol"
     title: str = "gcol TabuCol (1 thread)"
     package: str = "gcol"

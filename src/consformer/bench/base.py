@@ -28,6 +28,7 @@ class Unit:
 
     key: tuple[str | int, ...]  # entries of its rows under the names in `Benchmark.key`
     seconds: float  # what it takes, about or at most
+    single: bool = False  # it keeps one core busy, however many there are: another such unit can be done beside it
 
     def __str__(self) -> str:
         return " ".join(map(str, self.key))

@@ -71,7 +71,11 @@ class Comparison(Benchmark, registered=False):
         return " ".join([cls.command, *(() if not cls.known or set(sets) == set(cls.known) else sets)])
 
     def units(self) -> list[Unit]:
-        return [Unit((name, label, way.name), self.seconds * way.factor) for name, label in self._places for way in self.chosen]
+        return [
+            Unit((name, label, way.name), self.seconds * way.factor, single=way.rival is not None and way.rival.single)
+            for name, label in self._places
+            for way in self.chosen
+        ]
 
     def recall(self, rows: Rows) -> None:
         self._hopeless = {(row["set"], row["label"]) for row in rows if row["status"] == "infeasible"}
@@ -246,5 +250,5 @@ def circumstances(about: About) -> str:
     count = about["cores"]
     return (
         f"{about['seconds']:g} s for each problem unless stated otherwise, {count} core{'s' if count > 1 else ''}, seed {about['seed']}; "
-        "solvers one after the other on each problem, every answer looked at by the checker."
+        "solvers one after the other on each problem (two with one thread each at a time), every answer looked at by the checker."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed, wait
 from itertools import islice
 from multiprocessing import active_children, get_context
 from pathlib import Path
@@ -36,7 +36,18 @@ class BenchRun:
     @property
     def seconds(self) -> float:
         """What is left to do takes about so long, or less."""
-        return sum(unit.seconds for unit in self.waiting) / self.jobs
+        return sum(max(unit.seconds for unit in group) for group in self._groups(self.waiting)) / self.jobs
+
+    def _groups(self, units: Sequence[Unit]) -> list[list[Unit]]:
+        """Units that are done at the same time: neighbours that keep one core busy each, as many as there are cores."""
+        groups: list[list[Unit]] = []
+        most = torch.get_num_threads() if self.jobs == 1 else 1
+        for unit in units:
+            if groups and unit.single and groups[-1][0].single and len(groups[-1]) < most:
+                groups[-1].append(unit)
+            else:
+                groups.append([unit])
+        return groups
 
     @property
     def tables(self) -> list[Table]:
@@ -56,10 +67,24 @@ class BenchRun:
         try:
             self.benchmark.recall(self.record.rows)
             self.benchmark.prepare()
-            for unit in waiting:
-                yield self._keep(unit, self.benchmark.measure(unit))
+            for group in self._groups(waiting):
+                yield from self._measured(group)
         finally:
             self.benchmark.close()
+
+    def _measured(self, group: Sequence[Unit]) -> Iterator[Unit]:
+        if len(group) == 1:
+            yield self._keep(group[0], self.benchmark.measure(group[0]))
+            return
+        pool = ThreadPoolExecutor(len(group))
+        try:
+            under_way = {pool.submit(self.benchmark.measure, unit): unit for unit in group}
+            for future in as_completed(under_way):
+                yield self._keep(under_way[future], future.result())
+        finally:
+            if not all(future.done() for future in under_way):  # nobody waits for them any more
+                self.benchmark.close()
+            pool.shutdown()
 
     def _keep(self, unit: Unit, rows: Sequence[Row]) -> Unit:
         named = dict(zip(self.benchmark.key, unit.key, strict=True))

@@ -78,7 +78,8 @@ class Asked:
     """
 
     def __init__(self) -> None:
-        self.apart = Apart()
+        self._idle: list[Apart] = []
+        self._all: list[Apart] = []  # one for each of those that are asked at the same time
 
     def prepare(self, ways: Iterable[Way], csp: CSP) -> None:
         """Have compiled code loaded and processes' files cached before anything is measured. One problem may need none of it."""
@@ -90,7 +91,8 @@ class Asked:
             self.row(replace(way, factor=1.0), csp, 0.5, 0)
 
     def close(self) -> None:
-        self.apart.close()
+        for apart in self._all:
+            apart.close()
 
     def row(self, way: Way, csp: CSP, seconds: float, seed: int) -> Row:
         """A row: status, violations, objective, seconds of the whole call, and what else is known of how it went."""
@@ -102,11 +104,19 @@ class Asked:
         if reason is not None:
             return _nothing("missing" if rival.missing else "declined", 0.0, reason)
         longest = seconds + max(GRACE, seconds / 5)
-        called = self.apart.call(_timed, rival, csp, seconds, seed, seconds=longest)
+        apart = self._idle.pop() if self._idle else self._another()
+        try:
+            called = apart.call(_timed, rival, csp, seconds, seed, seconds=longest)
+        finally:
+            self._idle.append(apart)
         if called.value is None:
             return _nothing(called.status, longest if called.status == "overran" else 0.0, called.reason)
         answer, taken = called.value
         return _judged(csp, answer, taken) | {"by": rival.name}
+
+    def _another(self) -> Apart:
+        self._all.append(Apart())
+        return self._all[-1]
 
 
 def _timed(rival: Rival, csp: CSP, seconds: float, seed: int) -> tuple[Answer, float]:
