@@ -134,9 +134,9 @@ class InTurn:
 COLDEST = 1e-4  # logits at a lower temperature would outgrow the mark of values outside the domain
 _NUMBER = r"(\d*\.?\d+(?:[eE][-+]?\d+)?)"
 GRAMMAR = (
-    "0.25 (fixed), 0.9@110 (a share of 0.9 of up to 110 variables, less of more: 0.45 of 440), 0.7..1 (drawn anew each time), 0.5->0.1 (annealed over "
-    "the run), 0.5->0.1/200 (annealed again in every 200 iterations since the candidate was started), 0.25^1/25 (0.25, but 1 in every 25th "
-    "iteration), "
+    "0.25 (fixed), 0.9@110 (a share of 0.9 of up to 110 variables, less of more: 0.45 of 440), 0.7..1 (drawn anew each time), "
+    "0.5->0.1 (annealed over the run), 0.5->0.1/200 (annealed again in every 200 iterations since the candidate was started), "
+    "0.25^1/25 (0.25, but 1 in every 25th iteration), "
     "or several of them as in 0.8|0.1 (the next one with every restart of a candidate)"
 )
 

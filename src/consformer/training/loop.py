@@ -31,6 +31,7 @@ from consformer.search.select import SELECTORS
 from consformer.training.checkpoint import Card, load_network, save_network
 from consformer.training.log import Log
 from consformer.training.loss import loss
+from consformer.training.optimiser import Optimiser
 from consformer.training.recipe import Recipe, Task
 from consformer.training.state import Parts, differing, read_state, write_state
 from consformer.training.validation import shares_solved
@@ -85,8 +86,7 @@ class Trainer:
         if recipe.network.start is not None:
             _start_from(recipe.network.start, self.network)
         self.average = {name: tensor.detach().clone() for name, tensor in self.network.state_dict().items()}
-        settings = recipe.optimiser
-        self.optimiser = torch.optim.AdamW(self.network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
+        self.optimiser = Optimiser(self.network, recipe.optimiser)
         self.step = 0
         self.seconds = 0.0  # of computing in this process, over all sittings: how busy the machine is otherwise does not matter
         self.solved: dict[str, float] = {}
@@ -99,8 +99,7 @@ class Trainer:
 
     def train_step(self) -> tuple[float, dict[str, float]]:
         """Draw a mini-batch of every task, step once; returns the loss and its parts."""
-        self._set_lr()
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimiser.zero_grad()
         losses: dict[str, float] = {}
         tasks = self.recipe.task
         for index, task in enumerate(tasks):
@@ -116,7 +115,7 @@ class Trainer:
         if self.recipe.optimiser.clip:
             nn.utils.clip_grad_norm_(self.network.parameters(), self.recipe.optimiser.clip)
         self._torn = True
-        self.optimiser.step()
+        self.optimiser.step(self.step)
         self.step += 1
         self._update_average()
         self._torn = False
@@ -158,15 +157,6 @@ class Trainer:
         start = place * batch + rank * task.batch
         return [pool[order[i % len(pool)]] for i in range(start, start + task.batch)]
 
-    def _set_lr(self) -> None:
-        settings = self.recipe.optimiser
-        share = min(1.0, (self.step + 1) / max(1, settings.warmup))
-        tail = settings.decay * settings.steps
-        if tail:
-            share *= min(1.0, (settings.steps - self.step) / tail)
-        for group in self.optimiser.param_groups:
-            group["lr"] = settings.lr * max(share, 0.0)
-
     @torch.no_grad()
     def _update_average(self) -> None:
         decay = min(self.recipe.optimiser.ema, (1 + self.step) / (10 + self.step))
@@ -201,7 +191,7 @@ class Trainer:
                     steps=self.recipe.optimiser.steps,
                     loss=total,
                     losses=losses,
-                    lr=self.optimiser.param_groups[0]["lr"],
+                    lr=self.optimiser.lr,
                     samples_per_second=per_step / mean,
                     seconds_left=mean * (self.recipe.optimiser.steps - self.step),
                     core_minutes=self._core_minutes,
@@ -260,7 +250,7 @@ class Trainer:
         if self.rank != 0:
             return
         kept = self.best if self.recipe.keep == "best" else None
-        parts = {"weights": self.network.state_dict(), "average": self.average, "optimiser": self._optimiser_state}
+        parts = {"weights": self.network.state_dict(), "average": self.average, "optimiser": self.optimiser.tensors}
         if kept is not None:
             parts["best"] = kept.weights
         document = {
@@ -276,13 +266,6 @@ class Trainer:
         if kept is not None:
             network.load_state_dict(kept.weights)
         save_network(self.network_file, network, self.card(kept))
-
-    @property
-    def _optimiser_state(self) -> dict[str, Tensor]:
-        """By parameter and key."""
-        named = self.network.named_parameters()
-        own = [(name, key, value) for name, parameter in named for key, value in self.optimiser.state.get(parameter, {}).items()]
-        return {f"{name}/{key}": torch.as_tensor(value) for name, key, value in own}
 
     def resume(self) -> bool:
         """Go on exactly where the saved state stopped; False when there is none. Only the first process needs to see the file."""
@@ -301,10 +284,7 @@ class Trainer:
         try:
             self.network.load_state_dict(parts["weights"])
             self.average = {name: tensor.clone() for name, tensor in parts["average"].items()}
-            saved = parts["optimiser"]
-            for name, parameter in self.network.named_parameters():
-                mark = f"{name}/"
-                self.optimiser.state[parameter] = {key.removeprefix(mark): value for key, value in saved.items() if key.startswith(mark)}
+            self.optimiser.restore(parts["optimiser"])
             self.step, self.seconds, self.solved = int(document["step"]), float(document["seconds"]), dict(document["solved"])
             best = document.get("best")
             if best is not None:

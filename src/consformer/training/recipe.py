@@ -97,6 +97,8 @@ class StateSettings:
 
 @dataclass(frozen=True)
 class OptimiserSettings:
+    kind: Literal["adamw", "muon"] = "adamw"
+    """adamw for all weights; muon for the matrices inside the layers and adamw for what is left"""
     steps: int = 10_000
     lr: float = 2e-3
     weight_decay: float = 0.01
