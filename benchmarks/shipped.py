@@ -52,6 +52,7 @@ LINES = [
     Line("coloring-5-100", "colouring-5, 100 vertices", "0.83 of CP-SAT's; pool of 100: 0.97", RIVAL),
     Line("coloring-10-100", "colouring-10, 100 vertices", "1.00 of CP-SAT's", RIVAL),
     Line("coloring-10-200", "colouring-10, 200 vertices", "1.16 of CP-SAT's; pool of 50: 1.46", RIVAL),
+    Line("coloring-10-200-more", "colouring-10, 200 vertices, 300 more", "1.16 of CP-SAT's; pool of 50: 1.46", RIVAL),
     Line("nurse-10", "rosters of 10 days", "100 %", RIVAL),
     Line("nurse-20", "rosters of 20 days", "100 %", RIVAL),
     Line("nurse-60", "rosters of 60 days", "–", RIVAL),
