@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from consformer.bench.base import About, Benchmark, Row, Rows, Unit
+from consformer.bench.base import SIDE_BY_SIDE, About, Benchmark, Row, Rows, Unit
 from consformer.bench.run import BenchRun
 from consformer.bench.tables import Table
 from consformer.errors import InputError
@@ -99,6 +99,7 @@ def test_units_that_keep_one_core_busy_are_done_side_by_side(tmp_path: Path, mon
     assert run.seconds == 8.0
     assert sorted(unit.key for unit in run) == [(n,) for n in range(5)]
     assert sorted(row["n"] for row in run.record.rows) == [n for n in range(5) for _ in "ab"]
+    assert {row["n"] for row in run.record.rows if row.get(SIDE_BY_SIDE) == 2} == {1, 2}
 
 
 def test_what_nobody_waits_for_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

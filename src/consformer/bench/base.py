@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]  # plain data, as it stands in the record
 Rows = Sequence[Mapping[str, Any]]
 About = Mapping[str, Any]  # the header of a record
+SIDE_BY_SIDE = "side_by_side"  # entry of a row: how many units were done at the same time, each with a core of its own
 
 
 @dataclass(frozen=True)

@@ -49,10 +49,10 @@ class ColoringBench(Comparison):
     def tables(cls, about: About, rows: Rows) -> list[Table]:
         """One for each number of colours."""
         caption = (
-            f"{circumstances(about)} Published: the paper, 1,200 graphs a set, 10 s unless stated otherwise, on its machine. Its graphs "
-            "cannot be had: ours are drawn by the same recipe from seeds that nothing else uses. Many graphs have no solution; solvers "
-            "that cannot prove so are not asked for those that another has proved to have none (they count as not solved). CP-SAT has two "
-            f"workers and one run of {about['seconds'] * cls.ways['cpsat'].factor:g} s, from which the shorter times are read off."
+            f"{circumstances(about, rows)} Published: the paper, 1,200 graphs a set, 10 s unless stated otherwise, on its machine. Its "
+            "graphs cannot be had: ours are drawn by the same recipe from seeds that nothing else uses. Many graphs have no solution; "
+            "solvers that cannot prove so are not asked for those that another has proved to have none (they count as not solved). CP-SAT "
+            f"has two workers and one run of {about['seconds'] * cls.ways['cpsat'].factor:g} s, from which the shorter times are read off."
         )
         there = [(title, sets) for title, sets in SETS.items() if any(of(rows, set=name) for name in sets)]
         lines = _lines(about, rows)

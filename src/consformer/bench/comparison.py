@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import torch
 
 from consformer.bench import identity
-from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
+from consformer.bench.base import SIDE_BY_SIDE, About, Benchmark, Plot, Row, Rows, Unit
 from consformer.bench.figures import EARLIEST, banded, colour, grid, labelled, legend_below, logarithmic, share_curve, size_of
 from consformer.bench.tables import Cell, Fixed, Percent, Table
 from consformer.bench.ways import Asked, Way, network_way
@@ -245,10 +245,11 @@ def share_plot(name: str, title: str, sets: Mapping[str, str], benchmark: type[C
     return Plot(name, f"{title} (bands: 95 % intervals)", draw, size_of(len(there)))
 
 
-def circumstances(about: About) -> str:
+def circumstances(about: About, rows: Rows) -> str:
     """How all were measured, for captions."""
     count = about["cores"]
+    beside = " (those with one thread side by side)" if any(row.get(SIDE_BY_SIDE) for row in rows) else ""
     return (
         f"{about['seconds']:g} s for each problem unless stated otherwise, {count} core{'s' if count > 1 else ''}, seed {about['seed']}; "
-        "solvers one after the other on each problem (two with one thread each at a time), every answer looked at by the checker."
+        f"solvers one after the other on each problem{beside}, every answer looked at by the checker."
     )

@@ -97,7 +97,7 @@ def _table(about: About, rows: Rows, signed: bool) -> Table:
         body.append((MaxcutBench.way(variant).label, *(None if gap is None else Fixed(gap, 3) for gap in gaps), _notes(own, rows)))
     groups = zip(GROUPS, _groups(rows), strict=True)
     counts = ", ".join(f"{len({row['label'] for row in group})} with {name}" for name, group in groups if group)
-    caption = f"{circumstances(about)} Gap: mean distance to the best known cut over the mean best known cut. Graphs: {counts}."
+    caption = f"{circumstances(about, rows)} Gap: mean distance to the best known cut over the mean best known cut. Graphs: {counts}."
     return Table("Weights of both signs" if signed else "Unit weights", ("", *COLUMNS, "notes"), tuple(body), caption)
 
 

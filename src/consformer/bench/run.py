@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from consformer.bench.base import Benchmark, Plot, Row, Unit
+from consformer.bench.base import SIDE_BY_SIDE, Benchmark, Plot, Row, Unit
 from consformer.bench.record import Record
 from consformer.bench.tables import Table
 from consformer.memory import keep_freed_memory
@@ -80,7 +80,7 @@ class BenchRun:
         try:
             under_way = {pool.submit(self.benchmark.measure, unit): unit for unit in group}
             for future in as_completed(under_way):
-                yield self._keep(under_way[future], future.result())
+                yield self._keep(under_way[future], [row | {SIDE_BY_SIDE: len(group)} for row in future.result()])
         finally:
             if not all(future.done() for future in under_way):  # nobody waits for them any more
                 self.benchmark.close()
