@@ -77,8 +77,8 @@ class BenchRun:
             yield self._keep(group[0], self.benchmark.measure(group[0]))
             return
         pool = ThreadPoolExecutor(len(group))
+        under_way = {pool.submit(self.benchmark.measure, unit): unit for unit in group}
         try:
-            under_way = {pool.submit(self.benchmark.measure, unit): unit for unit in group}
             for future in as_completed(under_way):
                 yield self._keep(under_way[future], [row | {SIDE_BY_SIDE: len(group)} for row in future.result()])
         finally:
