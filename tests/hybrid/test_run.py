@@ -204,7 +204,7 @@ def test_solvers_that_prove_have_the_cores_where_every_value_is_needed(monkeypat
     monkeypatch.setattr(ProverPart, "__init__", begin)
     for cls in (ProverPart, SatPart):
         monkeypatch.setattr(cls, "work", lambda part, seconds: None)  # they find nothing, so that all of the time passes
-    (csp,) = families.get("latin").generate(np.random.default_rng(0), 1, {"order": [30, 30], "holes": [0.42, 0.42]})
+    (csp,) = families.get("latin").generate(np.random.default_rng(0), 1, {"order": [40, 40], "holes": [0.42, 0.42], "balanced": True})
     result = solve(csp, network=gibbs(), time_limit=4, without=["backtracking", "repair", "network"])
     assert result.effort.account is not None
     spent = {part.name: part.seconds for part in result.effort.account.parts}
@@ -314,7 +314,7 @@ def test_repair_leaves_the_field_to_local_search() -> None:
 
 
 def test_stating_cuts_is_known_to_take_less_than_stating_other_problems(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts_module, "SECONDS_TO_STATE", {"cuts": 1e-3, "local.moves": 1.0})
+    monkeypatch.setattr(parts_module, "SECONDS_TO_STATE", {"cuts": 1e-3, "differences": 1.0})
     (cut,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [60, 60]})
     assert parts_module.off(cut, "local", 10) is None
     assert "is not started" in str(parts_module.off(hard_graph(), "local", 10))
@@ -343,7 +343,7 @@ def test_a_compiler_that_fails_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> 
     assert result.solved
     assert result.effort.account is not None
     notes = {part.name: part.note for part in result.effort.account.parts}
-    assert (notes["backtracking"], notes["local search"]) == ("no backtrack", "no local.moves")
+    assert (notes["backtracking"], notes["local search"]) == ("no backtrack", "no differences")
 
 
 def test_a_part_has_one_name_whether_it_takes_part_or_not(monkeypatch: pytest.MonkeyPatch) -> None:

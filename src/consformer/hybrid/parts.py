@@ -17,6 +17,7 @@ from consformer.partners.beside import Beside
 from consformer.partners.cpsat import Prover
 from consformer.partners.cuts import CutSearch
 from consformer.partners.local import LocalSearch
+from consformer.partners.memetic import MemeticSearch
 from consformer.partners.neighbourhood import doubtful, neighbourhood
 from consformer.partners.process import CPSAT, SAT, available
 from consformer.partners.repair import Repairer
@@ -26,7 +27,7 @@ from consformer.search.refine import Refinement
 # Seconds that an iteration of a network takes for each (variable, value) pair, as long as none was timed: rather too many.
 SECONDS_PER_PAIR = 2e-5
 # And that it takes to make a problem ready for a part, for each of its cells; for repairs, each time.
-SECONDS_TO_STATE = {"local.moves": 1e-6, "cuts": 4e-7, "cpsat": 2e-6, "repair": 1e-6}
+SECONDS_TO_STATE = {"local.moves": 1e-6, "differences": 1e-6, "cuts": 4e-7, "cpsat": 2e-6, "repair": 1e-6}
 WORTH = {"local": 0.75}  # of the time that is left a part may take to begin, if not half: what local search finds in little time is much
 BRIEF = 0.1  # seconds to begin that are too few to ask whether they are worth it
 MOST_REPAIRED = 2_000_000  # cells of a problem: in a larger one, looking for a region to repair takes longer than repairing it
@@ -313,9 +314,11 @@ class ProverPart(BesidePart):
         return self.board.finisher != self.name and not near
 
 
-def searcher(csp: CSP) -> type[LocalSearch] | type[CutSearch]:
+def searcher(csp: CSP) -> type[LocalSearch] | type[CutSearch] | type[MemeticSearch]:
     """The local search for a problem."""
-    return CutSearch if CutSearch.fits(csp) else LocalSearch
+    if CutSearch.fits(csp):
+        return CutSearch
+    return MemeticSearch if MemeticSearch.fits(csp) else LocalSearch
 
 
 def off(csp: CSP, name: str, seconds: float) -> str | None:

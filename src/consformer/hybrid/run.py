@@ -250,7 +250,8 @@ class HybridRun:
                 able = [part for part in waiting if part.at_least <= max(TURN, LONGEST * (now - began))] or waiting * (not beside)
                 if able and now >= rest:
                     _turn(min(able, key=lambda part: clocks[part.name]), clocks, solve.left)
-                    if solve.csp.tight and beside and now > began + AT_FIRST:
+                    proving = any(isinstance(part, BesidePart) and not part.over for part in beside)
+                    if solve.csp.tight and proving and now > began + AT_FIRST:
                         rest = time.perf_counter() + (time.perf_counter() - now) * (1 / PACE - 1)
                 else:
                     time.sleep(0.005)
