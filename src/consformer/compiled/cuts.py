@@ -15,7 +15,7 @@ from consformer.compiled import stamped
 from consformer.compiled.local.chance import following
 
 Floats = NDArray[np.float64]
-Places = NDArray[np.int32]
+Places = NDArray[np.uint32]
 
 COST, BEST_COST, PLACE, SWEEP, LENGTH, HEAT = range(6)
 """The numbers of a state: cost of the sides and of the best so far; whose turn it is in a sweep; sweeps done, and to do, in this annealing;
@@ -24,7 +24,7 @@ its first temperature."""
 COIN = np.uint64(1 << 40)
 """A bit that decides what makes no difference: taken every time, in turn, it would go around in circles."""
 
-_floats, _places = numba.float64[::1], numba.int32[::1]
+_floats, _places = numba.float64[::1], numba.uint32[::1]
 
 
 @numba.njit(

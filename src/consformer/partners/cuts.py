@@ -63,9 +63,9 @@ class CutSearch(SlicedSearch):
         self._chances = -np.log((np.arange(CHANCES) + 0.5) / CHANCES)
         given = csp.given.numpy()
         allowed = csp.domain.numpy() & ((given < 0)[:, None] | (given[:, None] == np.arange(2)))
-        self._choice = np.flatnonzero(allowed.all(1)).astype(np.int32)
+        self._choice = np.flatnonzero(allowed.all(1)).astype(np.uint32)
         pairs = stated_pairs(csp, soft_scale(csp), hard=0)
-        self._first, self._other = pairs["first"].astype(np.int32), np.ascontiguousarray(pairs["pair"][:, OTHER], np.int32)
+        self._first, self._other = pairs["first"].astype(np.uint32), np.ascontiguousarray(pairs["pair"][:, OTHER], np.uint32)
         self._one = np.repeat(np.arange(csp.n), np.diff(self._first))
         weight = pairs["pair"][:, WEIGHT].astype(np.float64)  # whole numbers, so that sums are exact; less than nothing: wanted together
         self._double = 2 * weight
