@@ -24,11 +24,13 @@ def cores() -> int:
 
 
 def commit() -> str | None:
-    """The commit of a source checkout; none in an installed package."""
+    """The commit of a source checkout, with a plus where the program has changes that are not committed; none in an installed package."""
+    here = Path(__file__).parent
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=here, capture_output=True, text=True, timeout=5, check=True).stdout.strip()
+
     try:
-        found = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=5, check=True
-        )
+        return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no", ".") else "")
     except (OSError, subprocess.SubprocessError):
         return None
-    return found.stdout.strip()

@@ -4,7 +4,6 @@ from typing import Any
 
 from consformer.bench.figures import banded
 from consformer.bench.nurse import NurseBench
-from consformer.bench.tables import Fixed
 
 ABOUT = {"seconds": 10.0, "cores": 2, "seed": 0}
 
@@ -17,7 +16,8 @@ def test_times_stand_beside_shares() -> None:
     rows = [row("hybrid", 0.1), row("hybrid", 0.3), row("hybrid", 0.2), row("cpsat", 0.0, "missing")]
     shares, medians = NurseBench.tables(ABOUT, rows)
     assert [line[0] for line in shares.rows] == ["ours: hybrid", "CP-SAT", "the paper's network"]
-    assert medians.filled.rows == (("ours: hybrid", Fixed(0.2, 3)),)
+    assert medians.text()[0][:2] == ["ours: hybrid", "0.200 [0.150–0.250]"]
+    assert "Problems: 4 (10 days)." in shares.caption
     assert NurseBench.tables(ABOUT, []) == []
 
 

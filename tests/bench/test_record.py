@@ -60,7 +60,7 @@ def test_another_version_is_refused_and_other_circumstances_are_told(tmp_path: P
     path.write_text(json.dumps(header | {"machine": "an abacus"}) + "\n")
     Record(path, {"set": "a"}, ("index",)).add([{"index": 0}])
     content = read_record(path)
-    assert [each["machine"] for each in content.circumstances] == ["an abacus", header["machine"]]
+    assert [(each.circumstances["machine"], len(each.rows)) for each in content.sittings] == [("an abacus", 0), (header["machine"], 1)]
     assert content.rows == [{"index": 0}]
     path.write_text(json.dumps(header | {"versions": {"consformer": "0.0.1"}}) + "\n")
     with pytest.raises(InputError, match=r"holds results of consformer 0\.0\.1, this is"):

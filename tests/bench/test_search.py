@@ -36,7 +36,7 @@ def test_gap_to_the_best_known() -> None:
     run = BenchRun(SearchBench([ProblemSet("cut", (csp,), ("edge",), best=(2.0,))], ("hybrid",), 2.0, 0))
     assert len(list(run)) == 1
     (row,) = run.tables[0].to_json()["rows"]
-    assert row["gap %"] == pytest.approx(50.0)
+    assert row["gap %"]["value"] == pytest.approx(50.0)
     assert (row["solved, 95 % interval"]["solved"], row["proved"]) == (1, 0)  # a cut of everything needs no proof
 
 
@@ -50,11 +50,21 @@ def test_who_was_not_there_has_no_share() -> None:
         row | {"variant": "tabucol", "status": "declined", "reason": "not run: no colouring"},
         row | {"variant": "network:any", "status": "solved", "seconds": 2.0, "by": "network"},
     ]
-    (table,) = SearchBench.tables({"seconds": 10.0}, rows)
+    (table,) = SearchBench.tables({"seconds": 10.0, "cores": 2, "seed": 0}, rows)
     lines = {line[0]: line for line in table.rows}
     assert lines["network:any"][1:3] == (Share(0, 1, 1), 0)
     assert lines["tabucol"][1] is None
     assert "no colouring" in str(lines["tabucol"][-1])
+    assert table.caption.startswith("Problems: 1. 10 s for each problem unless stated otherwise, 2 cores")
+
+
+def test_sets_of_which_others_were_asked_have_a_command_of_their_own() -> None:
+    asked = {"a": ("hybrid", "cpsat"), "b": ("hybrid", "cpsat-6"), "c": ("cpsat", "hybrid")}
+    rows = [{"set": name, "label": "x", "variant": variant} for name, variants in asked.items() for variant in variants]
+    assert SearchBench.asked({"seconds": 10.0}, rows) == (
+        "consformer bench search a c --count 1 --time-limit 10 --variant hybrid --variant cpsat"
+        " && consformer bench search b --count 1 --time-limit 10 --variant hybrid --variant cpsat-6"
+    )
 
 
 def test_a_part_of_a_set_is_told_in_the_command() -> None:

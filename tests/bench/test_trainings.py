@@ -89,10 +89,11 @@ def test_both_decoders_are_told() -> None:
         {"task": "sudoku", "variant": "gumbel-0.1", "set": "sudoku", "way": way, "index": 0, "solved": way == "greedy", "iterations": 5}
         for way in ("greedy", "sample")
     ]
-    table, hard = Gumbel.tables({"core_minutes": 10.0, "iterations": 1000, "count": 1}, rows)
+    table, hard, rest = Gumbel.tables({"core_minutes": 10.0, "iterations": 1000, "count": 1}, rows)
     assert table.columns == ("relaxation", "τ", "values most likely", "values drawn", "published")
     assert [cell[:5] for cell in table.text()[0]] == ["Gumbe", "0.1", "100.0", "0.0 [", "100.0"]
     assert "RRN" in hard.columns[-1]
+    assert rest.text()[1] == ["colouring-10, 200 vertices, % solved", "11.92", "12.75", "12.92", "12.75"]
     assert [plot.name for plot in Gumbel.plots({"core_minutes": 1.0, "iterations": 9}, rows)] == ["gumbel"]
 
 
@@ -112,7 +113,7 @@ def test_cuts_are_told_by_their_gap_to_the_best() -> None:
         for index, cut in enumerate(cuts)
     ]
     about = {"core_minutes": 10.0, "iterations": 9, "count": 100}
-    (table,) = Gumbel.tables(about, rows)
+    table, _ = Gumbel.tables(about, rows)
     assert [line[2][:3] for line in table.text()] == ["1.0", "–", "–", "2.0"]
     assert "10 problems" in table.caption
     (plot,) = Gumbel.plots(about, rows)

@@ -79,7 +79,7 @@ def test_compiled_code_is_there_before_anything_is_measured(monkeypatch: pytest.
     loaded: list[str] = []
     monkeypatch.setattr("consformer.compiled.failure", lambda module: loaded.append(module))
     Asked().prepare([NETWORK], cycle(4, 2))
-    assert {"backtrack", "local.moves", "layers"} <= set(loaded)
+    assert {"backtrack", "differences", "layers"} <= set(loaded)
     loaded.clear()
     Asked().prepare([CPSAT_WAY], cycle(4, 2))
     assert loaded == []

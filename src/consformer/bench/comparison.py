@@ -13,7 +13,7 @@ import torch
 from consformer.bench import identity
 from consformer.bench.base import SIDE_BY_SIDE, About, Benchmark, Plot, Row, Rows, Unit
 from consformer.bench.figures import EARLIEST, banded, colour, grid, labelled, legend_below, logarithmic, share_curve, size_of
-from consformer.bench.tables import Cell, Fixed, Percent, Table
+from consformer.bench.tables import Cell, Percent, Spread, Table
 from consformer.bench.ways import Asked, Way, network_way
 from consformer.csp import CSP
 from consformer.errors import UnknownNameError
@@ -58,9 +58,18 @@ class Comparison(Benchmark, registered=False):
 
     @classmethod
     def asked(cls, about: About, rows: Rows) -> str:
-        """With the time limit, the variants unless they are the usual ones, and the most problems that were taken of a set."""
+        """With the time limit, the variants unless they are the usual ones, and the most problems that were taken of a set. Sets of which
+        other variants were asked have a command of their own."""
+        groups: dict[frozenset[str], list[Mapping[str, Any]]] = {}
+        for name in dict.fromkeys(row["set"] for row in rows):
+            own = of(rows, set=name)
+            groups.setdefault(frozenset(row["variant"] for row in own), []).extend(own)
+        return " && ".join(cls._asked_at_once(about, own) for own in groups.values())
+
+    @classmethod
+    def _asked_at_once(cls, about: About, rows: Rows) -> str:
         sets, variants = (list(dict.fromkeys(row[name] for row in rows)) for name in ("set", "variant"))
-        count = max((len({row["label"] for row in of(rows, set=name)}) for name in sets), default=0)
+        count = max(len({row["label"] for row in of(rows, set=name)}) for name in sets)
         chosen = [f"--variant {name}" for name in variants] if set(variants) != set(cls.usual or cls.ways) else []
         seed = [f"--seed {about['seed']}"] if about.get("seed") else []
         return " ".join([cls.command_for(rows, sets), f"--count {count}", f"--time-limit {about['seconds']:g}", *seed, *chosen])
@@ -135,6 +144,17 @@ def gap_percent(rows: Rows) -> float | None:
     return 100 * sum(abs(best - found) for best, found in known) / size if size else None
 
 
+def gap_cell(rows: Rows) -> Spread | None:
+    """The gap, and those of the best and the worst of the problems.
+
+    >>> print(gap_cell([{"best": 200, "objective": 200}, {"best": 100, "objective": 97}]))
+    1.000 [0.000–3.000]
+    """
+    gaps = [gap for row in rows if (gap := gap_percent([row])) is not None]
+    gap = gap_percent(rows)
+    return None if gap is None else Spread(gap, min(gaps), max(gaps))
+
+
 def trouble(rows: Rows) -> str:
     """What went wrong, and how often, with the reason where it is the same for all.
 
@@ -175,7 +195,18 @@ def solved_table(title: str, sets: Mapping[str, str], lines: Sequence[Line], row
             measured = [share_solved(of(own, set=name), line.seconds) for name in sets]
             notes = "; ".join(filter(None, (behind(own, rows, sets) if own else "", trouble(own))))
             body.append((line.title, *measured, *(published.get(name) for name in sets), notes or None))
-    return Table(title, side_by_side(list(sets.values()), "% solved"), tuple(body), caption)
+    counted = " ".join(filter(None, (counts({heading: of(rows, set=name) for name, heading in sets.items()}), caption)))
+    return Table(title, side_by_side(list(sets.values()), "% solved"), tuple(body), counted)
+
+
+def counts(groups: Mapping[str, Rows], what: str = "Problems") -> str:
+    """How many problems each group has, for captions.
+
+    >>> counts({"small": [{"label": 1}, {"label": 1}, {"label": 2}], "large": []})
+    'Problems: 2 (small).'
+    """
+    told = [f"{len({row['label'] for row in group})} ({heading})" for heading, group in groups.items() if group]
+    return f"{what}: {', '.join(told)}." if told else ""
 
 
 def behind(own: Rows, rows: Rows, sets: Mapping[str, str]) -> str:
@@ -209,14 +240,26 @@ def share_solved(rows: Rows, seconds: float | None = None) -> Percent | None:
 
 
 def medians_table(title: str, sets: Mapping[str, str], benchmark: type[Comparison], rows: Rows) -> Table:
-    """Median seconds by set of whatever came of it, for who was there."""
+    """Median seconds by set of whatever came of it, for who was there, and the middle half."""
     body: list[tuple[Cell, ...]] = []
     for variant in shown(rows, benchmark.ways):
         times = [[row["seconds"] for row in of(rows, variant=variant, set=name) if row["status"] not in ABSENT] for name in sets]
-        medians = [Fixed(statistics.median(own), 3) if own else None for own in times]
+        medians = [median_cell(own) for own in times]
         if any(times):
             body.append((benchmark.way(variant).label, *medians))
-    return Table(title, ("", *sets.values()), tuple(body))
+    return Table(title, ("", *sets.values()), tuple(body), "In brackets: the middle half.")
+
+
+def median_cell(numbers: Sequence[float]) -> Spread | None:
+    """The median, and where the middle half lies.
+
+    >>> print(median_cell([1.0, 2.0, 3.0, 4.0, 50.0]))
+    3.000 [2.000–4.000]
+    """
+    if not numbers:
+        return None
+    middle = statistics.quantiles(numbers, n=4, method="inclusive") if len(numbers) > 1 else [numbers[0]] * 3
+    return Spread(statistics.median(numbers), middle[0], middle[-1])
 
 
 def share_plot(name: str, title: str, sets: Mapping[str, str], benchmark: type[Comparison], rows: Rows, end: float) -> Plot | None:

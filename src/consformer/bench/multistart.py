@@ -172,7 +172,8 @@ def _table(about: About, name: str, rows: Rows) -> Table:
         theirs, count = published.get(pool, (None, None))
         lines.append((pool, solved, *tries, *((None if theirs is None else Fixed(theirs), count) if published else ())))
     caption = (
-        f"`{about['network']}` alone with its own settings, {about['seconds']:g} s for each graph and pool. Threads in all: "
+        f"{len({row['index'] for row in rows})} graphs. `{about['network']}` alone with its own settings, {about['seconds']:g} s for each "
+        "graph and pool. Threads in all: "
         f"{about['threads']}, graphs at a time: {about.get('jobs', 1)}; CP-SAT has as many workers as each of these has threads. Solved "
         "in per cent of all graphs, 95 % intervals. Iterations are those of the graphs that were not solved, which had the whole time."
     )

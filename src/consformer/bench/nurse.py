@@ -27,7 +27,10 @@ class NurseBench(Comparison):
             Line(cls.way(variant).label, variant, None, PUBLISHED if variant == "cpsat" else None) for variant in shown(rows, cls.ways)
         ]
         lines.append(Line("the paper's network", "", None, PUBLISHED))
-        caption = f"{circumstances(about, rows)} Published: the paper, 1,000 rosters a set; ours are drawn by the same recipe."
+        caption = (
+            f"{circumstances(about, rows)} Published: the paper, 1,000 rosters a set (the second is of longer rosters by its text; the "
+            "table prints 10 days twice); ours are drawn by the same recipe."
+        )
         if not rows:
             return []
         return [solved_table("Rosters", SETS, lines, rows, caption), medians_table("Median seconds", SETS, cls, rows)]

@@ -125,7 +125,7 @@ def _table(told: str | None, about: About, rows: Rows, task: str, test: Problems
     caption = (
         f"Per cent solved in {about['iterations']:,} iterations, 95 % intervals, {about['count']} problems. {told} The networks are those "
         f"of {recipe_told(about, task)}, trained as block samplers, but are not told what each value costs, so that only the encodings say "
-        "what belongs together; they search as the recipe says, which always updates what is in conflict."
+        "what belongs together; they search as the recipe says, which always updates what is in conflict. Published: in 1,000 iterations."
     )
     return Table(test.title, tuple(columns), tuple(lines), caption)
 

@@ -23,17 +23,20 @@ CONTINUED = "continued"  # the only entry of a line that tells of a later sittin
 
 
 @dataclass(frozen=True)
+class Sitting:
+    """Rows that were measured under the same circumstances: machine, commit, date and versions."""
+
+    circumstances: Mapping[str, Any]
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
 class Content:
     """What a record holds."""
 
     header: Mapping[str, Any]  # what was measured, and the circumstances
     rows: list[dict[str, Any]]
-    later: list[dict[str, Any]] = field(default_factory=list)  # circumstances of later sittings, where they were others
-
-    @property
-    def circumstances(self) -> list[Mapping[str, Any]]:
-        """Machine, commit, date and versions of every sitting that changed one of them."""
-        return [self.header, *self.later]
+    sittings: list[Sitting]  # one after the other, wherever circumstances changed
 
 
 class Record:
@@ -86,8 +89,8 @@ class Record:
         if made != consformer.__version__:
             told = f"holds results of consformer {made}, this is {consformer.__version__}; name another folder to start anew"
             raise InputError(told, source=path)
-        now, before = circumstances(), content.circumstances[-1]
-        if any(before.get(name) != value for name, value in now.items() if name != "date"):
+        now, before = circumstances(), content.sittings[-1].circumstances
+        if any(before.get(name) != value for name, value in now.items()):
             self._write([{CONTINUED: now}])
 
     def _write(self, documents: Sequence[dict[str, Any]]) -> None:
@@ -122,7 +125,13 @@ def read_record(path: Path) -> Content:
         raise InputError(
             f"is of form {header.get('format')!r}, this version reads {FORMAT}; name another folder to start anew", source=path
         )
-    return Content(header, [line for line in lines if CONTINUED not in line], [line[CONTINUED] for line in lines if CONTINUED in line])
+    sittings = [Sitting(header)]
+    for line in lines:
+        if CONTINUED in line:
+            sittings.append(Sitting(line[CONTINUED]))
+        else:
+            sittings[-1].rows.append(line)
+    return Content(header, [row for sitting in sittings for row in sitting.rows], sittings)
 
 
 def circumstances() -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from consformer.bench.base import Benchmark
 from consformer.bench.figures import save
-from consformer.bench.record import Content, read_record
+from consformer.bench.record import Content, Sitting, read_record
 from consformer.bench.tables import joined
 from consformer.errors import InputError, UnknownNameError
 
@@ -20,7 +20,8 @@ the file of remarks. Do not edit. -->
 
 Every table is measured by the command that stands below it and can be measured again by it. *Published* figures were measured by others, on
 other machines, and stand in columns or tables of their own. Shares solved come with 95 % intervals (Wilson). Generated sets are drawn
-from seeds that nothing else uses, neither training nor the choice of settings.
+from seeds that nothing else uses: no network was trained on them. Settings are chosen on other problems; where a set was looked at before
+a choice was made, its section says so.
 """
 
 
@@ -79,17 +80,27 @@ def _section(benchmark: type[Benchmark], content: Content, pictures: Path, place
 
 def told(benchmark: type[Benchmark], content: Content) -> str:
     """By which command, where, when and with what it was measured."""
-    sittings = content.circumstances
-    dates = sorted({str(each["date"]) for each in sittings})
+    sittings = [each for each in content.sittings if each.rows]
+    dates = sorted({str(each.circumstances["date"]) for each in sittings})
     versions: dict[str, set[str]] = {}
     for each in sittings:
-        for package, number in each["versions"].items():
+        for package, number in each.circumstances["versions"].items():
             versions.setdefault(package, set()).add(number)
     words = [
         f"`{benchmark.asked(content.header, content.rows)}`",
-        " and ".join(dict.fromkeys(str(each["machine"]) for each in sittings)),
-        f"commit {', '.join(dict.fromkeys(str(each['commit']) for each in sittings))}",
+        _shared_out(sittings, "machine"),
+        f"commit {_shared_out(sittings, 'commit')}",
         " to ".join(dict.fromkeys((dates[0], dates[-1]))),
         ", ".join(f"{package} {' and '.join(sorted(numbers))}" for package, numbers in versions.items()),
     ]
     return "<sub>" + "; ".join(words) + ".</sub>\n"
+
+
+def _shared_out(sittings: Sequence[Sitting], name: str) -> str:
+    """Machines or commits, and how many rows are of each where there are several."""
+    counts: dict[str, int] = {}
+    for each in sittings:
+        counts[str(each.circumstances[name])] = counts.get(str(each.circumstances[name]), 0) + len(each.rows)
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{value} ({count:,} row{'s' if count > 1 else ''})" for value, count in counts.items())

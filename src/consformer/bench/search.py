@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from consformer.baselines.graphs import TabuCol
 from consformer.bench.base import About, Row, Rows, Unit
-from consformer.bench.comparison import ABSENT, LATE, SOLVED, Comparison, fewer, gap_percent, of, shown, trouble
+from consformer.bench.comparison import (
+    ABSENT,
+    LATE,
+    SOLVED,
+    Comparison,
+    circumstances,
+    fewer,
+    gap_cell,
+    median_cell,
+    of,
+    shown,
+    trouble,
+)
 from consformer.bench.tables import Cell, Fixed, Table
 from consformer.bench.ways import CPSAT_WAY, HYBRID, LOCAL, NETWORK, WITHOUT, Way
 from consformer.evaluation.sets import ProblemSet
@@ -55,14 +66,18 @@ class SearchBench(Comparison):
         for name in dict.fromkeys(row["set"] for row in rows):
             own = of(rows, set=name)
             lines = [line(cls.way(variant), of(own, variant=variant), about["seconds"], own) for variant in shown(own, cls.ways)]
-            tables.append(Table(f"{name}, {about['seconds']:g} s each", columns, tuple(lines)))
+            longer = [
+                f"{way.name} has {about['seconds'] * way.factor:g} s." for way in map(cls.way, shown(own, cls.ways)) if way.factor != 1.0
+            ]
+            ranges = "In brackets besides: the middle half of the seconds" + (", the best and the worst gap." if "best" in own[0] else ".")
+            caption = " ".join([f"Problems: {len({row['label'] for row in own})}.", *longer, circumstances(about, own), ranges])
+            tables.append(Table(f"{name}, {about['seconds']:g} s each", columns, tuple(lines), caption))
         return tables
 
     @classmethod
     def command_for(cls, rows: Rows, sets: Sequence[str]) -> str:
-        best = ["--best-known best_known.csv"] if any("best" in row for row in rows) else []
-        parts = {row["part"]: None for row in rows if "part" in row}  # in their order
-        return " ".join(["consformer bench search", *sets, *best, *parts])
+        parts = list(dict.fromkeys(row["part"] for row in rows if "part" in row))
+        return " ".join(["consformer bench search", *sets, *parts])
 
 
 def line(way: Way, rows: Rows, seconds: float, all_rows: Rows = ()) -> tuple[Cell, ...]:
@@ -73,15 +88,14 @@ def line(way: Way, rows: Rows, seconds: float, all_rows: Rows = ()) -> tuple[Cel
         return (way.name, *[None] * 7, notes)
     solved = [row for row in rows if row["status"] in SOLVED]
     by = Counter(row["by"] for row in rows if row["status"] != "unsolved" and row.get("by") is not None)
-    gap = gap_percent(solved)
     return (
         way.name,
         Share(0, len(solved), len(rows)),
         sum(row["status"] in ("infeasible", "optimal") for row in rows),
-        Fixed(statistics.median(row["seconds"] for row in rows), 3),
+        median_cell([row["seconds"] for row in rows]),
         Fixed(sum(row["seconds"] for row in rows), 1),
         sum(row["seconds"] > seconds * way.factor + LATE for row in rows),
-        None if gap is None else Fixed(gap, 3),
+        gap_cell(solved),
         ", ".join(f"{name} {count}" for name, count in by.most_common()) or None,
         notes,
     )

@@ -84,7 +84,8 @@ class Sgd(Benchmark):
             f"Logits of every empty cell, started at random, minimise the paper's penalty (softmax, squared) for {about['steps']:,} "
             f"steps; learning rates {about['rates']['sgd']:g} and {about['rates']['adam']:g}, chosen on other boards. Means over up to "
             f"{count} boards with one solution, ± a 95 % interval. The network has {NETWORK_ITERATIONS} iterations. Published: 10 runs, "
-            "optimiser settings not told. 51 and 55 missing cells are not in the paper's table."
+            "optimiser settings not told, boards of SATNet, which cannot be had: ours are generated. 51 and 55 missing cells are not in "
+            "the paper's table."
         )
         return [
             Table(

@@ -28,6 +28,24 @@ class Fixed:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """A figure of several numbers and the range that they, or half of them, lie in; one number has none.
+
+    >>> print(Spread(0.5, 0.25, 1.0, 2), Spread(0.5, 0.5, 0.5, 2))
+    0.50 [0.25–1.00] 0.50
+    """
+
+    value: float
+    least: float
+    most: float
+    digits: int = 3
+
+    def __str__(self) -> str:
+        value, least, most = (f"{number:,.{self.digits}f}" for number in (self.value, self.least, self.most))
+        return value if self.least == self.most else f"{value} [{least}–{most}]"
+
+
+@dataclass(frozen=True)
 class Percent:
     """A share solved, shown in per cent with its 95 % interval; `Share` itself also says of how many.
 
@@ -67,7 +85,7 @@ class Mean:
         return f"{self.value:.1f} ± {self.half:.1f}"
 
 
-Cell = str | int | Share | Percent | Fixed | Mean | None
+Cell = str | int | Share | Percent | Fixed | Spread | Mean | None
 
 
 @dataclass(frozen=True)
@@ -131,6 +149,8 @@ def plain(cell: Cell) -> Any:
     """A cell as data."""
     if isinstance(cell, Fixed):
         return cell.value
+    if isinstance(cell, Spread):
+        return {"value": cell.value, "range": [cell.least, cell.most]}
     if isinstance(cell, Mean):
         return {"mean": cell.value, "interval": [cell.value - cell.half, cell.value + cell.half]}
     if isinstance(cell, Share | Percent):

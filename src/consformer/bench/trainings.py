@@ -119,7 +119,9 @@ class Trainings(Benchmark, registered=False):
         between = " to ".join(f"{count:,}" for count in sorted({min(steps), max(steps)})) if steps else "no"
         return (
             f"Every network was trained for {about['core_minutes']:g} minutes on one core ({between} samples): this budget is ours; the "
-            "paper's networks were trained for 6 to 10 hours on a GPU, so the published shares are of networks that are much further."
+            "paper's networks were trained for 6 to 10 hours on a GPU, so the published shares are of networks that are much further. Each "
+            "was trained once: intervals are those of the problems, not of trainings. Problems are drawn by the paper's recipe, they are "
+            "not its own."
         )
 
 

@@ -19,7 +19,8 @@ from consformer.csp import CSP
 from consformer.hybrid import PARTS
 from consformer.hybrid.parts import searcher
 from consformer.result import Result
-from consformer.solving import solve
+from consformer.solving import AUTOMATIC, choose, solve
+from consformer.training.checkpoint import load_network
 
 GRACE = 5.0  # seconds beyond its limit after which a rival is killed, or a fifth of the limit where that is more
 MOST_STEPS = 200  # improvements of a search that a row keeps
@@ -87,6 +88,8 @@ class Asked:
         if compiled.available() and any(way.rival is None for way in ways):
             for module in ("backtrack", searcher(csp).code, "layers"):
                 compiled.failure(module)
+            for network in dict.fromkeys(way.network for way in ways if way.asks_network):
+                load_network(choose([csp]) if network == AUTOMATIC else network)[0].compiled()
         for way in ways:
             self.row(replace(way, factor=1.0), csp, 0.5, 0)
 

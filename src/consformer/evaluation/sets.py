@@ -18,6 +18,13 @@ from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.errors import ConsformerError, InputError, UnknownNameError
 
+_BOARDS = "one a line, numbers apart by blanks, 0 for a blank cell; to be had from Gecode's examples (sudoku.cpp)"
+ORIGINS = {  # what is measured by name of folder or file, but does not come with this package: its form, and where it is to be had
+    "dimacs_col": "a folder with graphs as .col files ('p edge N M', then 'e U V'); to be had from the DIMACS and COLOR02 collections",
+    "qcp": "a folder with Latin squares (order, then a row per line, 0 for a hole); to be had from collections of quasigroup completion",
+    "gecode_16x16.txt": f"16x16 boards, {_BOARDS}",
+    "gecode_25x25.txt": f"25x25 boards, {_BOARDS}",
+}
 BEST_COLUMNS = ("recommended", "ub")  # where a table of best known values has them, first match
 
 
@@ -105,6 +112,9 @@ def load_set(
         return _drawn(name_or_path, _described()[name_or_path], count)
     path = Path(name_or_path)
     if not path.exists():
+        origin = ORIGINS.get(path.name)
+        if origin is not None:
+            raise InputError(f"is not there. Expected: {origin}", source=path)
         raise UnknownNameError("set, file or folder", name_or_path, set_names())
     if where is not None and best_known is None:
         raise ConsformerError("a choice by `where` needs the table of best known values that it is about")

@@ -26,4 +26,5 @@ def test_a_quick_look(cli: Cli, tmp_path: Path) -> None:
 def test_wrong_names(cli: Cli) -> None:
     cli("bench", "search", "coloring-5-50", "--variant", "hybird").refused("did you mean 'hybrid'")
     cli("bench", "search", "colouring").refused("unknown set, file or folder")
+    cli("bench", "search", "data/qcp").refused("data/qcp: is not there. Expected: a folder with Latin squares")
     assert "search" in cli("bench", "--help").out

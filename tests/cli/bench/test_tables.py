@@ -69,8 +69,8 @@ def test_maxcut(cli: Cli, graphs: tuple[Path, Path], tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     unit, signed, published = ran.document["tables"]
     assert [row[""] for row in unit["rows"]] == ["ours: hybrid", "greedy", "Goemans–Williamson SDP (SCS)"]
-    assert "2 with |V| = 800" in unit["caption"]
-    assert "1 with |V| = 800" in signed["caption"]
+    assert "Graphs: 2 (|V| = 800)." in unit["caption"]
+    assert "Graphs: 1 (|V| = 800)." in signed["caption"]
     assert published["title"].startswith("Published")
     assert (tmp_path / "maxcut.png").stat().st_size > 5000
     only = cli("bench", "maxcut", *places, "--where", "weights=+1", "--count", 1, "--variant", "greedy", "--json")

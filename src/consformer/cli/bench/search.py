@@ -75,7 +75,9 @@ def search(
             problems = load_set(name, best_known=best_known if Path(name).exists() else None, where=where)
             problems = problems.up_to(most) if most is not None else problems
             found.append(problems.mixed(seed=0).first(count) if count is not None else problems)
-        part = [f"--where {where}" if where else "", f"--most {most}" if most is not None else ""]
-        return SearchBench(found, chosen, seconds, seed, " ".join(filter(None, part)))
+        known = best_known is not None and any(Path(name).exists() for name in sets)
+        part = {"--best-known": best_known.name if best_known and known else None, "--where": where, "--most": most}
+        told = " ".join(f"{option} {value}" for option, value in part.items() if value is not None)
+        return SearchBench(found, chosen, seconds, seed, told)
 
     run(make, Shown(output, None, as_json, as_markdown, quiet), quick=quick)

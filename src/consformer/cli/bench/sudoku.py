@@ -27,7 +27,7 @@ def sudoku(
         Path | None, typer.Option(help="csv file of boards with 17 to 34 givens. Default: sudoku/rrn_style.csv in $CONSFORMER_DATA.")
     ] = None,
     networks: Annotated[
-        list[str] | None, typer.Option("--network", help="A network to measure; may be repeated. Default: any and strict-sudoku.")
+        list[str] | None, typer.Option("--network", help="A network to measure; may be repeated. Default: any, squares and strict-sudoku.")
     ] = None,
     variants: Annotated[
         list[str] | None, typer.Option("--variant", help="hybrid, cpsat, or none. May be repeated. Default: hybrid and cpsat.")
