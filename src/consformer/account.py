@@ -49,6 +49,11 @@ class Account:
         proof = next((part.name for part in self.parts if part.finished), None)
         return proof or (self.steps[-1].part if self.steps else None)
 
+    @property
+    def of_network_alone(self) -> bool:
+        """Whether there was nothing but the network."""
+        return [part.name for part in self.parts] == ["network"]
+
     def to_json(self) -> dict[str, Any]:
         """Plain data for `--json`."""
         parts = [{**asdict(part), "seconds": round(part.seconds, 4)} for part in self.parts]

@@ -29,7 +29,7 @@ class Effort:
     interrupted: bool = False  # by Ctrl-C, before a solution or a limit was reached
     strategies: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """how often each strategy of selection was "used" and "paid", where the search chose between them"""
-    account: Account | None = None  # who did what, where several parts worked together
+    account: Account | None = None  # who did what, and when
     notes: tuple[str, ...] = ()  # what was not done as asked, and why
 
 

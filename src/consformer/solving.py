@@ -10,6 +10,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 import torch
 
+from consformer.account import Account, PartAccount, Step
 from consformer.constraints.all_different import AllDifferent
 from consformer.constraints.base import is_number, is_whole
 from consformer.constraints.not_equal import NotEqual
@@ -119,13 +120,25 @@ class Run:
         seed = refinement.settings.seed
         if found is None:  # time was over before its turn came: any assignment is the best so far
             values = csp.random_values(1, torch.Generator().manual_seed(seed + index))[0].tolist()
-            effort = Effort(0, refinement.seconds, self.network_name, seed, interrupted=self.interrupted, notes=self.notes)
+            account = _account(0, 0.0, (), finished=False)
+            effort = Effort(0, refinement.seconds, self.network_name, seed, interrupted=self.interrupted, account=account, notes=self.notes)
             return Result.judged(csp, values, effort, self.models[index])
         interrupted = self.interrupted and not found.finished
         strategies = {} if refinement.bandit is None else refinement.bandit.account(index)
         history = tuple(found.history)
-        effort = Effort(found.iterations, found.seconds, self.network_name, seed, history, interrupted, strategies, notes=self.notes)
+        account = _account(found.iterations, found.seconds, history, found.finished)
+        effort = Effort(
+            found.iterations, found.seconds, self.network_name, seed, history, interrupted, strategies, account=account, notes=self.notes
+        )
         return Result.judged(csp, found.values, effort, self.models[index])
+
+
+def _account(iterations: int, seconds: float, history: Sequence[tuple[float, int, float]], finished: bool) -> Account:
+    """What the network did where it was alone."""
+    note = f"{iterations:,} iteration{'s' if iterations != 1 else ''}"
+    name = PARTS["network"]
+    steps = tuple(Step(when, name, violations, cost) for when, violations, cost in history)
+    return Account((PartAccount(name, seconds, len(history), finished, note),), steps)
 
 
 def refine(

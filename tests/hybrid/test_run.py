@@ -5,7 +5,7 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -16,12 +16,15 @@ from consformer import compiled, families, solve
 from consformer.account import Proof
 from consformer.baselines import solve_cpsat
 from consformer.checker import check
+from consformer.constraints import Record
 from consformer.csp import CSP
 from consformer.errors import ConsformerError, UnknownNameError
 from consformer.hybrid import PARTS, HybridRun
 from consformer.hybrid import parts as parts_module
 from consformer.hybrid.board import Board
-from consformer.hybrid.parts import ProverPart, RepairPart, SatPart
+from consformer.hybrid.parts import LocalThread, ProverPart, RepairPart, SatPart
+from consformer.partners.cpsat import Prover
+from consformer.partners.memetic import MemeticSearch
 from consformer.result import Effort, Result
 from consformer.solving import start
 from tests.helpers import coloring, cycle, gibbs, impossible, problem, random_csp
@@ -149,14 +152,15 @@ def test_a_proof_that_the_checker_contradicts_is_no_result() -> None:
 def test_without_ortools_or_a_compiler_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts_module, "available", lambda program: False)
     monkeypatch.setattr("consformer.compiled.available", lambda: False)
-    result = solve(cycle(8, 2), network=gibbs(), time_limit=20)
-    assert result.solved
-    assert result.effort.account is not None
-    notes = {part.name: part.note for part in result.effort.account.parts}
+    easy, hard = (solve(csp, network=gibbs(), time_limit=1) for csp in (cycle(8, 2), hard_graph()))
+    assert easy.solved
+    assert easy.effort.account is not None
+    assert easy.effort.account.winner == "network"
+    assert hard.effort.account is not None
+    notes = {part.name: part.note for part in hard.effort.account.parts}
     assert notes["local search"] == "needs a compiler: pip install numba"
     assert notes["repair"] == notes["CP-SAT"] == "is off: pip install ortools"
     assert notes["SAT solver"] == "is off: pip install python-sat"
-    assert result.effort.account.winner == "network"
 
 
 def test_cp_sat_steps_in_where_the_sat_solver_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -409,3 +413,53 @@ def test_what_takes_long_to_compile_is_told(slow: float, monkeypatch: pytest.Mon
     assert told == (["compiling local search: once per installation, and off the clock"] if slow < 1 else [])
     assert run.results()[0].effort.seconds < 0.3  # off the clock, indeed
     assert threading.active_count() == threads
+
+
+def test_a_second_local_search_that_begins_with_a_solution_gives_it() -> None:
+    csp = problem([{"kind": "not_equal", "scope": [0, 1]}], n=2, m=2)
+    board = Board(csp)
+    part = LocalThread(board, csp, seed=0)
+    part._thread.join(timeout=20)
+    part.work(0.0)
+    part.close()
+    assert board.solved
+    assert part.over
+
+
+def test_a_second_local_search_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(self: MemeticSearch, **options: object) -> bool:
+        raise MemoryError("too much")
+
+    monkeypatch.setattr(MemeticSearch, "run", run)
+    csp = hard_graph()
+    part = LocalThread(Board(csp), csp, seed=0)
+    part._thread.join(timeout=20)
+    part.work(0.0)
+    part.close()
+    assert part.over
+    assert part.note == "failed: too much"
+
+
+def test_it_ends_when_nothing_more_can_come() -> None:
+    """Two fixed variables clash, and what can move is as good as it can be."""
+    records: list[Record] = [{"kind": "not_equal", "scope": [0, 1]}, {"kind": "not_equal", "scope": [1, 2]}]
+    began = time.perf_counter()
+    result = solve(problem(records, n=3, m=2, given={0: 1, 1: 1}), method="local", time_limit=60)
+    assert result.violations == 1
+    assert time.perf_counter() - began < 30
+
+
+@pytest.mark.parametrize("without", [["backtracking"], ["local", "backtracking"]])
+def test_cpsat_is_told_what_was_found_before_it_starts(without: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """By local search, or by the network where that is left out."""
+    usual, hints = Prover.__init__, []
+
+    def begin(self: Prover, csp: CSP, **options: Any) -> None:
+        hints.append(options["hint"])
+        usual(self, csp, **options)
+
+    monkeypatch.setattr(Prover, "__init__", begin)
+    csp = hard_graph()
+    solve(csp, network=gibbs(), time_limit=1, without=[*without, "sat"])
+    (hint,) = hints
+    assert len(hint) == csp.n

@@ -11,6 +11,7 @@ from consformer.checker import check
 from consformer.compiled import differences as kernel
 from consformer.constraints import Record
 from consformer.errors import ModelError
+from consformer.partners.backtrack import Backtracking
 from consformer.partners.differences import allowed, pairs
 from consformer.partners.memetic import MemeticSearch
 from tests.helpers import coloring, problem, random_csp
@@ -95,6 +96,31 @@ def test_many_variables_in_conflict_are_sampled() -> None:
     assert search.values == slow.values
     search.run(moves=100_000)
     assert search.best.violations == 0
+
+
+@pytest.mark.parametrize("m", [kernel.SCAN // 2 + 1, kernel.SCAN + 1])
+def test_few_in_conflict_with_very_many_values(m: int) -> None:
+    """Of which a move looks at some only, but never at more than there are."""
+    n = 6
+    allowed_to_all = [(i, v) for i in range(n) for v in range(n, m - 1)]  # so that it takes some moves
+    csp = problem([{"kind": "all_different", "scope": list(range(n))}], n=n, m=m, forbidden=allowed_to_all)
+    for seed in range(3):
+        search = MemeticSearch(csp, seed, values=[0, 0, 0, 1, 1, 2])
+        search.run(moves=10_000)
+        assert search.best.violations == 0
+        assert consistent(csp, search)
+
+
+@pytest.mark.parametrize(("module", "search"), [("memetic", MemeticSearch), ("backtrack", Backtracking)])
+def test_pairs_are_counted_before_they_are_listed(monkeypatch: pytest.MonkeyPatch, module: str, search: type) -> None:
+    """A hundred million of them would fill the memory."""
+
+    def listing(csp: CSP) -> bool:
+        raise AssertionError
+
+    monkeypatch.setattr(f"consformer.partners.{module}.only_differences", listing)
+    csp = problem([{"kind": "all_different", "scope": list(range(10_000))}], n=10_000, m=3)
+    assert not search.fits(csp)  # type: ignore[attr-defined]
 
 
 def test_generations_come_and_go() -> None:

@@ -246,8 +246,8 @@ def _report(results: list[Result], as_json: bool) -> None:
             show(results[0].csp, results[0].assignment)
         out.print(headline(results[0]), markup=False, soft_wrap=True)
         account = results[0].effort.account
-        if account is not None and len(account.parts) > 1:
-            out.print(accounted(account))
+        if account is not None and not account.of_network_alone and (len(account.parts) > 1 or not results[0].solved):
+            out.print(accounted(account))  # of a single part it may tell that it was off
     else:
         for index, result in enumerate(results):
             out.print(f"{index:>5}  {headline(result)}  {short_answer(result.csp, result.assignment)}", soft_wrap=True, markup=False)
@@ -265,7 +265,7 @@ def headline(result: Result) -> str:
         parts.append(f"{result.violations} violated")
     if result.objective is not None and result.solved:
         parts.append(f"objective {result.objective:.10g}")
-    if effort.account is None:
+    if effort.account is None or effort.account.of_network_alone:
         iterations = f"{effort.iterations} iteration{'s' if effort.iterations != 1 else ''}"
         parts.append(f"{iterations}, {effort.seconds:.2f} s, network {effort.network}, seed {effort.seed}")
     else:

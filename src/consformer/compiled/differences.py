@@ -117,7 +117,7 @@ def advance(
         done, now = done + 1, np.int32(now + 1)
         tries, start = count, 0
         if count * m > SCAN:
-            tries, start = max(SAMPLE // m, 4), draw(random, count)
+            tries, start = min(max(SAMPLE // m, 4), count), draw(random, count)
         # The least that a move costs. Nothing here can be foreseen by the processor, so there are no branches.
         passes, least = np.int32(lowest - violations), np.int32(FORBIDDEN)
         for k in range(tries):

@@ -127,20 +127,25 @@ class LocalThread(Part):
         self._began = time.perf_counter()
         self._stop = threading.Event()
         self._found: list[list[int]] = []
+        self._failed = ""
         self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        while not self._stop.is_set():
-            if self.search.run(seconds=0.1, stop=self._stop.is_set):
-                self._found.append(self.search.best.values)
-            if self.search.over:
-                return
+        try:
+            self._found.append(self.search.best.values)  # it may begin with what is sought
+            while not self._stop.is_set() and not self.search.over:
+                if self.search.run(seconds=0.1, stop=self._stop.is_set):
+                    self._found.append(self.search.best.values)
+        except Exception as error:  # the other parts go on, whatever it is
+            self._failed = f"failed: {error}"
 
     def work(self, seconds: float) -> None:
+        ended = not self._thread.is_alive()  # asked first, so that nothing is found after the last look
         while self._found:
             self.board.offer(self.name, self._found.pop(0))
-        self.note = f"{self.search.moves:,} moves"
+        self.over = ended
+        self.note = self._failed or f"{self.search.moves:,} moves"
 
     def close(self) -> None:
         self._stop.set()

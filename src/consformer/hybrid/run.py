@@ -198,7 +198,9 @@ class HybridRun:
         if not self._loaded(solve, "backtracking", "backtrack"):
             return
         if solve.backtracking is None or solve.backtracking.csp is not solve.reduced:
+            glance = solve.backtracking
             solve.backtracking = BacktrackingPart(solve.board, solve.reduced, self.seed)
+            solve.backtracking.seconds = glance.seconds if glance is not None else 0.0
         solve.backtracking.take_turn(min(seconds, left))
 
     def _propagate(self, solve: Solve) -> None:
@@ -231,7 +233,9 @@ class HybridRun:
         try:
             for part in self._taking_turns(solve):
                 taking_turns.append(part)
-                if isinstance(part, LocalPart):  # before a process is started
+                # Before a process is started, which is told what was found by then: by local search, or by the network where there is none.
+                quick = isinstance(part, NetworkPart) and part.at_least <= LONGEST * solve.left
+                if isinstance(part, LocalPart) or (quick and not isinstance(taking_turns[0], LocalPart)):
                     part.take_turn(min(FIRST_TURN, solve.left))
             for part in self._beside(solve, alone=not taking_turns):
                 beside.append(part)  # one by one: each is to be closed, whatever happens to the next
@@ -370,9 +374,11 @@ def cores() -> int:
 
 def _end(part: Part) -> None:
     """Close a part after a look at what it found last."""
-    if isinstance(part, BesidePart) and not part.over:
-        part.work(0.0)
-    part.close()
+    try:
+        if isinstance(part, BesidePart) and not part.over:
+            part.work(0.0)
+    finally:
+        part.close()
     if isinstance(part, LocalThread):
         part.work(0.0)
 

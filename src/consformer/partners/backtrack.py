@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from consformer import compiled
 from consformer.csp import CSP
 from consformer.errors import ModelError
-from consformer.partners.differences import allowed, kinds, needing, only_differences, pairs
+from consformer.partners.differences import allowed, kinds, needing, only_differences, pairs, stated
 from consformer.search.restart import luby
 
 MOST_VALUES = 64  # a domain is a word of bits
 MOST_VARIABLES = 20_000  # every node looks at all of them
 MOST_EDGES = 2_000_000
+MOST_STATED = 4 * MOST_EDGES  # pairs as constraints state them, some of them more than once
 SLICE_WORK = 2_000_000  # edges looked at between two looks at the clock, at most
 FIRST_RUN = 500  # nodes of the first run; later ones are longer
 
@@ -45,7 +46,7 @@ class Backtracking:
         """Whether it can be used: only differences, nothing to optimise, few enough values, and a compiler."""
         if csp.m > MOST_VALUES or csp.n > MOST_VARIABLES or not compiled.available():
             return False
-        return only_differences(csp) and csp.graph.edges.shape[1] <= MOST_EDGES
+        return stated(csp) <= MOST_STATED and only_differences(csp) and csp.graph.edges.shape[1] <= MOST_EDGES
 
     def __init__(self, csp: CSP, seed: int = 0) -> None:
         if not self.fits(csp):

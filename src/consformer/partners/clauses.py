@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from consformer.csp import CSP
-from consformer.partners.differences import allowed, kinds, needing, only_differences, pairs
+from consformer.partners.differences import allowed, kinds, needing, only_differences, pairs, stated
 
 Places = NDArray[np.int64]
 
@@ -37,8 +37,8 @@ class Clauses:
 
 
 def fits(csp: CSP) -> bool:
-    """Whether it can be stated, with few enough clauses. What is cheap to count is counted first: there may be many more pairs."""
-    if sum(int((constraint.sizes * (constraint.sizes - 1)).sum()) for constraint in csp.constraints) > MOST_PAIRS:
+    """Whether it can be stated, with few enough clauses. What is cheap to count is counted first."""
+    if stated(csp) > MOST_PAIRS:
         return False
     sizes = torch.where(csp.free, csp.domain.sum(1), 1)
     single = int((sizes * (sizes + 1)).sum())  # that every variable has one value

@@ -12,8 +12,15 @@ from consformer.csp import CSP
 from consformer.graph import Graph
 
 
+def stated(csp: CSP) -> int:
+    """How many pairs the constraints state, both directions, some of them more than once: to be asked before pairs are listed, which may
+    be far more than the variables and values of a problem.
+    """
+    return sum(int((constraint.sizes * (constraint.sizes - 1)).sum()) for constraint in csp.constraints)
+
+
 def only_differences(csp: CSP) -> bool:
-    """Whether it is a single problem of that kind, with nothing to optimise."""
+    """Whether it is a single problem of that kind, with nothing to optimise. Lists all pairs."""
     return not csp.parts and not csp.soft_weight and all(constraint.differences() is not None for constraint in csp.constraints)
 
 

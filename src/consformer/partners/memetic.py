@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from consformer import compiled
 from consformer.csp import CSP
 from consformer.errors import ModelError
-from consformer.partners.differences import allowed, only_differences, pairs
+from consformer.partners.differences import allowed, only_differences, pairs, stated
 from consformer.partners.sliced import SlicedSearch, checked_values
 from consformer.partners.statement import scrambled
 
@@ -46,9 +46,7 @@ class MemeticSearch(SlicedSearch):
     @staticmethod
     def fits(csp: CSP) -> bool:
         """Whether it can be used: only differences, not too many of them, nothing to optimise, and a compiler."""
-        if not compiled.available() or csp.n * csp.m > MOST_CELLS or not only_differences(csp):
-            return False
-        return sum(int((constraint.sizes * (constraint.sizes - 1)).sum()) for constraint in csp.constraints) <= MOST_PAIRS
+        return compiled.available() and csp.n * csp.m <= MOST_CELLS and stated(csp) <= MOST_PAIRS and only_differences(csp)
 
     def __init__(self, csp: CSP, seed: int = 0, values: Sequence[int] | None = None, *, compiled: bool = True) -> None:
         if not self.fits(csp):
