@@ -57,6 +57,8 @@ def test_what_it_took() -> None:
     assert result.effort.network == "EquivariantNetwork"
     assert result.effort.seconds > 0
     assert result.effort.history[-1][1] == result.violations
+    assert result.effort.account is not None
+    assert [part.finished for part in result.effort.account.parts] == [False]  # it found no final answer
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:

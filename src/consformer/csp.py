@@ -109,6 +109,11 @@ class CSP:
         return torch.cat([torch.zeros(2, 0, dtype=torch.int64), *found], 1)
 
     @cached_property
+    def only_differences(self) -> bool:
+        """Whether it is a single problem in which pairs of variables must differ, and that is all: nothing else, nothing to optimise."""
+        return not self.parts and not self.soft_weight and all(constraint.differences() is not None for constraint in self.constraints)
+
+    @cached_property
     def graph(self) -> Graph:
         """The constraint graph with self-loops."""
         if self.parts:

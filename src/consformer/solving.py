@@ -126,7 +126,7 @@ class Run:
         interrupted = self.interrupted and not found.finished
         strategies = {} if refinement.bandit is None else refinement.bandit.account(index)
         history = tuple(found.history)
-        account = _account(found.iterations, found.seconds, history, found.finished)
+        account = _account(found.iterations, found.seconds, history, found.violations == 0 and not found.cost)
         effort = Effort(
             found.iterations, found.seconds, self.network_name, seed, history, interrupted, strategies, account=account, notes=self.notes
         )
@@ -282,9 +282,9 @@ def solve(problem: Sequence[Problem], **settings: Unpack[Settings]) -> list[Resu
 def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) -> Result | list[Result]:
     """Solve one problem, or many together.
 
-    `method` is "hybrid" (the network and all its partners: propagation, backtracking, local search, CP-SAT; the default), "network" (the
-    network alone, reproducible with `iterations`; the default when these and no time limit are given), "local" or "cpsat" (one of the
-    partners alone); `without` switches parts of the hybrid off. `result.effort.account` tells who did what.
+    `method` is "hybrid" (the network and all its partners: propagation, backtracking, local search, repair, a SAT solver, CP-SAT; the
+    default), "network" (the network alone, reproducible with `iterations`; the default when these and no time limit are given), "local" or
+    "cpsat" (one of the partners alone); `without` switches parts of the hybrid off. `result.effort.account` tells who did what.
 
     Settings of the network and its search: `network` (name of a shipped one, a file, or a network; "auto": the shipped one that suits the
     problem), `iterations` (per problem) and `time_limit` (seconds, for the whole call; 10 when neither is given), `pool` (candidates

@@ -41,6 +41,17 @@ def test_sections_from_records_alone(records: Path, tmp_path: Path) -> None:
     assert report(records, tmp_path / "results", remarks) == text
 
 
+def test_a_record_that_has_only_begun(records: Path, tmp_path: Path) -> None:
+    header = (records / "nurse.jsonl").read_text().partition("\n")[0] + "\n"
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    (begun / "nurse.jsonl").write_text(header)
+    assert "Not measured yet. The command: `consformer bench nurse" in report(begun, tmp_path / "results")
+    (records / "later").mkdir()
+    (records / "later/nurse.jsonl").write_text(header)
+    assert report(records, tmp_path / "results").count("**Rosters**") == 1
+
+
 def test_records_below_the_folder(tmp_path: Path) -> None:
     """Two time limits, two records, one section."""
     for seconds in (1.0, 2.0):

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from consformer.account import Proof
 from consformer.baselines import solve_cpsat
 from consformer.checker import check
 from consformer.constraints import Record
+from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.errors import ConsformerError, UnknownNameError
 from consformer.hybrid import PARTS, HybridRun
@@ -122,11 +124,12 @@ def test_nothing_outlives_the_call() -> None:
     assert children() == processes
 
 
-@pytest.mark.parametrize("part", ["LocalPart", "NetworkPart", "RepairPart", "BacktrackingPart", "SatPart", "ProverPart"])
+@pytest.mark.parametrize("part", ["LocalPart", "LocalThread", "NetworkPart", "RepairPart", "BacktrackingPart", "SatPart", "ProverPart"])
 def test_ctrl_c_in_the_middle_of_a_part(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cls = getattr(parts_module, part)
     usual, turns = cls.work, []
     absent = {"RepairPart": "local", "ProverPart": "sat"}  # beside which they do not take part
+    monkeypatch.setattr("consformer.hybrid.run.SECOND_WIND", 0.1)
 
     def work(self: parts_module.Part, seconds: float) -> None:
         turns.append(seconds)
@@ -142,6 +145,45 @@ def test_ctrl_c_in_the_middle_of_a_part(part: str, monkeypatch: pytest.MonkeyPat
     assert (result.status, result.effort.interrupted) == ("unsolved", True)
     assert threading.active_count() == threads
     assert children() == processes
+
+
+def test_ctrl_c_in_the_middle_of_propagation(monkeypatch: pytest.MonkeyPatch) -> None:
+    def narrow(*arguments: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("consformer.constraints.not_equal.NotEqual.narrow", narrow)
+    result = solve(hard_graph(), network=gibbs(), time_limit=60)
+    assert (result.status, result.effort.interrupted) == ("unsolved", True)
+
+
+def test_who_stops_it_is_heard_within_propagation_and_before_a_search_begins() -> None:
+    run = start([hard_graph()], network=gibbs(), time_limit=60, without=["backtracking"])
+    assert isinstance(run, HybridRun)
+    asked = []
+
+    def stopped() -> bool:
+        asked.append(True)
+        return True
+
+    run.stopped = stopped
+    for _event in run:
+        if run.stopped():
+            break
+    assert len(asked) > 1
+    assert run.results()[0].effort.iterations == 0
+
+
+def test_a_million_variables_get_an_answer() -> None:
+    n = 10**6
+    scopes = torch.stack([torch.arange(n - 1), torch.arange(1, n)], 1)
+    chain = CSP(
+        domain=torch.ones(n, 3, dtype=torch.bool),
+        given=torch.full((n,), -1),
+        positions=torch.arange(n)[:, None],
+        constraints=(NotEqual.of(scopes),),
+        value_labels=("a", "b", "c"),
+    )
+    assert solve(chain, time_limit=30).status == "solved"
 
 
 def test_a_proof_that_the_checker_contradicts_is_no_result() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,9 +12,10 @@ from consformer.baselines import solve_cpsat
 from consformer.checker import check
 from consformer.compiled import differences as kernel
 from consformer.constraints import Record
+from consformer.constraints.all_different import AllDifferent
 from consformer.errors import ModelError
 from consformer.partners.backtrack import Backtracking
-from consformer.partners.differences import allowed, pairs
+from consformer.partners.differences import allowed
 from consformer.partners.memetic import MemeticSearch
 from tests.helpers import coloring, problem, random_csp
 
@@ -38,7 +41,7 @@ def hard(seed: int = 0, n: int = 40, m: int = 5) -> CSP:
 def consistent(csp: CSP, search: MemeticSearch) -> bool:
     """Whether costs, conflicts and violations are what the values make them."""
     values = np.array(search.values)
-    one, other = pairs(csp)
+    one, other = csp.differences.numpy()
     cost = np.zeros((csp.n, csp.m), np.int64)
     np.add.at(cost, (one, values[other]), 1)
     left, free = allowed(csp), allowed(csp).sum(1) > 1
@@ -111,16 +114,32 @@ def test_few_in_conflict_with_very_many_values(m: int) -> None:
         assert consistent(csp, search)
 
 
-@pytest.mark.parametrize(("module", "search"), [("memetic", MemeticSearch), ("backtrack", Backtracking)])
-def test_pairs_are_counted_before_they_are_listed(monkeypatch: pytest.MonkeyPatch, module: str, search: type) -> None:
+@pytest.mark.parametrize("search", [MemeticSearch, Backtracking])
+def test_pairs_are_counted_before_they_are_listed(monkeypatch: pytest.MonkeyPatch, search: type[MemeticSearch | Backtracking]) -> None:
     """A hundred million of them would fill the memory."""
 
-    def listing(csp: CSP) -> bool:
+    def listing(constraint: AllDifferent) -> NoReturn:
         raise AssertionError
 
-    monkeypatch.setattr(f"consformer.partners.{module}.only_differences", listing)
+    monkeypatch.setattr(AllDifferent, "differences", listing)
     csp = problem([{"kind": "all_different", "scope": list(range(10_000))}], n=10_000, m=3)
-    assert not search.fits(csp)  # type: ignore[attr-defined]
+    assert not search.fits(csp)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pairs_stated_more_than_once_count_as_often(seed: int) -> None:
+    search = MemeticSearch(coloring([(0, 1), (0, 1), (0, 1), (1, 2), (0, 2)], n=3, m=2), seed)
+    search.run(moves=1000)
+    assert search.best.violations == 1  # the one that is stated three times holds
+
+
+def test_values_at_random_are_allowed_and_all_of_them_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.partners.memetic.CHUNK", 16)  # several of them
+    csp = different(0, n=12, m=5)
+    search, found = MemeticSearch(csp, 0), np.zeros((csp.n, csp.m), bool)
+    for _ in range(200):
+        found[np.arange(csp.n), search._at_random(np.arange(csp.n))] = True
+    assert (found == allowed(csp)).all()
 
 
 def test_generations_come_and_go() -> None:
@@ -146,6 +165,17 @@ def test_a_child_has_of_each_parent_what_belongs_together(alike: bool) -> None:
         kept = (child == one) | (child == two)
         assert kept.mean() > 0.7  # names that mean something are kept
     assert (search._crossed(one, one) == one).all() or alike
+
+
+def test_a_child_of_parents_with_very_many_values() -> None:
+    n, m = 400, 3000
+    csp = problem([{"kind": "not_equal", "scope": [0, 1]}], n=n, m=m, forbidden=[(2, 0)])
+    search, rng = MemeticSearch(csp, 0), np.random.default_rng(0)
+    one, two = (rng.integers(1, m, n).astype(np.uint32) for _ in range(2))
+    child = search._crossed(one, two)
+    assert ((child == one) | (child == two)).mean() > 0.9  # nearly all classes have one member, and hardly any name comes twice
+    assert allowed(csp)[np.arange(n), child].all()
+    assert (search._crossed(one, one) == one).all()
 
 
 def test_it_goes_on_from_what_others_found() -> None:

@@ -114,6 +114,12 @@ def test_it_is_sound_when_time_is_over_at_once() -> None:
     assert not found.complete
 
 
+def test_it_ends_when_it_is_told_to() -> None:
+    csp = problem([{"kind": "all_different", "scope": [0, 1, 2]}], n=3, m=3, given={0: 0, 1: 1})
+    found = propagate(csp, stop=lambda: True)
+    assert (found.csp, found.complete) == (csp, False)
+
+
 def test_a_huge_graph_is_no_trouble() -> None:
     n = 200_000
     edges = np.stack([np.arange(n - 1), np.arange(1, n)], 1)

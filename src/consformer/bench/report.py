@@ -33,14 +33,15 @@ def report(folder: Path, pictures: Path, remarks: Path | None = None) -> str:
     said = {} if remarks is None else read_remarks(remarks, [benchmark.name for benchmark in known])
     parts = [HEAD]
     for benchmark in known:
-        paths = sorted(folder.rglob(f"{benchmark.name}.jsonl"))
+        contents = {path: _own(benchmark, path) for path in sorted(folder.rglob(f"{benchmark.name}.jsonl"))}
+        measured = {path: content for path, content in contents.items() if content.rows}
         parts.append(f"## {benchmark.heading}\n")
-        if not paths:
+        if not measured:
             parts.append(f"Not measured yet. The command: `{benchmark.command}`\n")
             continue
         if benchmark.name in said:
             parts.append(said[benchmark.name].strip() + "\n")
-        parts += [_section(benchmark, _own(benchmark, path), pictures, path.parent.relative_to(folder)) for path in paths]
+        parts += [_section(benchmark, content, pictures, path.parent.relative_to(folder)) for path, content in measured.items()]
     return "\n".join(parts)
 
 

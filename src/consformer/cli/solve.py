@@ -134,6 +134,7 @@ def solve(
       130  interrupted (likewise)
     """
     from consformer.errors import ConsformerError
+    from consformer.hybrid import HybridRun
     from consformer.memory import keep_freed_memory
     from consformer.solving import start
 
@@ -171,6 +172,8 @@ def solve(
     if not quiet:
         run.tell = partial(err.print, markup=False, soft_wrap=True)
     with noting_ctrl_c() as interrupted:
+        if isinstance(run, HybridRun):
+            run.stopped = interrupted
         _watch(run, interrupted, show=not quiet and err.is_terminal)
         run.interrupted = interrupted()
         with busy("checking the answers"):

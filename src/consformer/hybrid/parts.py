@@ -16,6 +16,7 @@ from consformer.partners.backtrack import Backtracking
 from consformer.partners.beside import Beside
 from consformer.partners.cpsat import Prover
 from consformer.partners.cuts import CutSearch
+from consformer.partners.differences import stated
 from consformer.partners.local import LocalSearch
 from consformer.partners.memetic import MemeticSearch
 from consformer.partners.neighbourhood import doubtful, neighbourhood
@@ -27,7 +28,7 @@ from consformer.search.refine import Refinement
 # Seconds that an iteration of a network takes for each (variable, value) pair, as long as none was timed: rather too many.
 SECONDS_PER_PAIR = 2e-5
 # And that it takes to make a problem ready for a part, for each of its cells; for repairs, each time.
-SECONDS_TO_STATE = {"local.moves": 1e-6, "differences": 1e-6, "cuts": 4e-7, "cpsat": 2e-6, "repair": 1e-6}
+SECONDS_TO_STATE = {"local.moves": 1e-6, "differences": 1e-7, "cuts": 4e-7, "cpsat": 2e-6, "repair": 1e-6}
 WORTH = {"local": 0.75}  # of the time that is left a part may take to begin, if not half: what local search finds in little time is much
 BRIEF = 0.1  # seconds to begin that are too few to ask whether they are worth it
 MOST_REPAIRED = 2_000_000  # cells of a problem: in a larger one, looking for a region to repair takes longer than repairing it
@@ -54,7 +55,10 @@ class Part(ABC):
     def work(self, seconds: float) -> None:
         """Work for about so long."""
 
-    def close(self) -> None:  # noqa: B027  (most parts have nothing to end)
+    def stop(self) -> None:  # noqa: B027  (most parts have nothing to end)
+        """Have whatever runs beside the caller end, without waiting for that."""
+
+    def close(self) -> None:  # noqa: B027
         """End whatever runs beside the caller; at once."""
 
     def take_turn(self, seconds: float) -> bool:
@@ -123,20 +127,21 @@ class LocalThread(Part):
 
     def __init__(self, board: Board, csp: CSP, seed: int) -> None:
         super().__init__(board, csp)
-        self.search = searcher(self.csp)(self.csp, seed)
         self._began = time.perf_counter()
         self._stop = threading.Event()
         self._found: list[list[int]] = []
-        self._failed = ""
-        self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
+        self._moves, self._failed = 0, ""
+        self._thread = threading.Thread(target=self._run, args=(seed,), name=self.name, daemon=True)
         self._thread.start()
 
-    def _run(self) -> None:
+    def _run(self, seed: int) -> None:
         try:
-            self._found.append(self.search.best.values)  # it may begin with what is sought
-            while not self._stop.is_set() and not self.search.over:
-                if self.search.run(seconds=0.1, stop=self._stop.is_set):
-                    self._found.append(self.search.best.values)
+            search = searcher(self.csp)(self.csp, seed)  # here, so that nobody waits until it is made
+            self._found.append(search.best.values)  # it may begin with what is sought
+            while not self._stop.is_set() and not search.over:
+                if search.run(seconds=0.1, stop=self._stop.is_set):
+                    self._found.append(search.best.values)
+                self._moves = search.moves
         except Exception as error:  # the other parts go on, whatever it is
             self._failed = f"failed: {error}"
 
@@ -145,7 +150,10 @@ class LocalThread(Part):
         while self._found:
             self.board.offer(self.name, self._found.pop(0))
         self.over = ended
-        self.note = self._failed or f"{self.search.moves:,} moves"
+        self.note = self._failed or f"{self._moves:,} moves"
+
+    def stop(self) -> None:
+        self._stop.set()
 
     def close(self) -> None:
         self._stop.set()
@@ -285,6 +293,10 @@ class BesidePart(Part):
             self.over = True
             self.close()
 
+    def stop(self) -> None:
+        if not self.over:
+            self._partner.stop()
+
     def close(self) -> None:
         if not self.seconds:  # once
             self._partner.close()
@@ -340,7 +352,8 @@ def off(csp: CSP, name: str, seconds: float) -> str | None:
     if name == "local" and not compiled.available():
         return "needs a compiler: pip install numba"
     code = searcher(csp).code if name == "local" else name
-    needed = SECONDS_PER_PAIR * csp.n * csp.m if name == "network" else SECONDS_TO_STATE.get(code, 0.0) * cells(csp)
+    size = cells(csp) + (stated(csp) if code == MemeticSearch.code else 0)
+    needed = SECONDS_PER_PAIR * csp.n * csp.m if name == "network" else SECONDS_TO_STATE.get(code, 0.0) * size
     if needed > WORTH.get(name, 0.5) * seconds and needed > BRIEF:
         return f"is not started: it would take about {needed:.1f} of the {seconds:.1f} seconds to begin"
     return None

@@ -89,6 +89,7 @@ class HybridRun:
         self._without_network = without_network
         self.interrupted = False  # to be set by who stops before the end; results tell it
         self.tell: Callable[[str], None] = lambda message: None  # to be set by who wants to know what keeps it from searching
+        self.stopped: Callable[[], bool] = lambda: False  # to be set by who may want to stop between two events: what takes long asks it
         self.network_name = network_name if "network" in parts else "none"
         self._parts, self._start_network = parts, start_network
         self._solves = [Solve(csp, model) for csp, model in zip(problems, models, strict=True)]
@@ -206,7 +207,7 @@ class HybridRun:
     def _propagate(self, solve: Solve) -> None:
         board, before = solve.board, len(solve.board.steps)
         began = time.perf_counter()
-        found = propagate(solve.csp, seconds=max(0.0, self._deadline - began) / 4)
+        found = propagate(solve.csp, seconds=max(0.0, self._deadline - began) / 4, stop=self.stopped)
         solve.reduced = found.csp
         if found.contradiction is not None:
             board.proof = Proof("infeasible", "propagation", str(found.contradiction))  # tells more than another proof would
@@ -237,8 +238,10 @@ class HybridRun:
                 quick = isinstance(part, NetworkPart) and part.at_least <= LONGEST * solve.left
                 if isinstance(part, LocalPart) or (quick and not isinstance(taking_turns[0], LocalPart)):
                     part.take_turn(min(FIRST_TURN, solve.left))
+                yield self._event(solve)
             for part in self._beside(solve, alone=not taking_turns):
                 beside.append(part)  # one by one: each is to be closed, whatever happens to the next
+                yield self._event(solve)
             clocks = {part.name: 0.0 for part in taking_turns}
             began = rest = time.perf_counter()
             while not board.finished and solve.left > 0:
@@ -265,6 +268,8 @@ class HybridRun:
             with ExitStack() as closing:  # all of them, whatever happens to one
                 for part in [*taking_turns, *beside]:
                     closing.callback(_end, part)
+                for part in [*taking_turns, *beside]:  # all at the same time
+                    _leave(part)
             solve.accounts += [part.account(board.finished and board.finisher == part.name) for part in [*taking_turns, *beside]]
             solve.update()
 
@@ -337,8 +342,10 @@ class HybridRun:
                 prover.over = True
             elif passed < SECOND_WIND or solve.csp.tight:
                 return
-        if off(solve.reduced, "local", solve.left / 2) is None:  # nobody else works while it is made ready
-            beside.append(LocalThread(solve.board, solve.reduced, self.seed + 1))
+        if not solve.reinforced:
+            solve.reinforced = True  # there will not be more time later
+            if off(solve.reduced, "local", solve.left / 2) is None:
+                beside.append(LocalThread(solve.board, solve.reduced, self.seed + 1))
 
 
 class Solve:
@@ -350,6 +357,7 @@ class Solve:
         self.accounts: list[PartAccount] = []
         self.backtracking: BacktrackingPart | None = None
         self.network: NetworkPart | None = None
+        self.reinforced = False  # a second local search was thought of
         self.iterations, self.seconds, self.deadline = 0, 0.0, 0.0
 
     @property
@@ -372,13 +380,16 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _leave(part: Part) -> None:
+    """Look at what a part has found, and tell it to end."""
+    if isinstance(part, BesidePart) and not part.over:
+        part.work(0.0)
+    part.stop()
+
+
 def _end(part: Part) -> None:
-    """Close a part after a look at what it found last."""
-    try:
-        if isinstance(part, BesidePart) and not part.over:
-            part.work(0.0)
-    finally:
-        part.close()
+    """Close a part; one that goes on until it is told to end may have found something meanwhile."""
+    part.close()
     if isinstance(part, LocalThread):
         part.work(0.0)
 

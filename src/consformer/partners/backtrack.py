@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from consformer import compiled
 from consformer.csp import CSP
 from consformer.errors import ModelError
-from consformer.partners.differences import allowed, kinds, needing, only_differences, pairs, stated
+from consformer.partners.differences import allowed, kinds, needing, pairs, stated
 from consformer.search.restart import luby
 
 MOST_VALUES = 64  # a domain is a word of bits
@@ -46,7 +46,7 @@ class Backtracking:
         """Whether it can be used: only differences, nothing to optimise, few enough values, and a compiler."""
         if csp.m > MOST_VALUES or csp.n > MOST_VARIABLES or not compiled.available():
             return False
-        return stated(csp) <= MOST_STATED and only_differences(csp) and csp.graph.edges.shape[1] <= MOST_EDGES
+        return stated(csp) <= MOST_STATED and csp.only_differences and csp.graph.edges.shape[1] <= MOST_EDGES
 
     def __init__(self, csp: CSP, seed: int = 0) -> None:
         if not self.fits(csp):

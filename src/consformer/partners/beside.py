@@ -65,6 +65,10 @@ class Beside(ABC):
             self._give_up()
         return found
 
+    def stop(self) -> None:
+        """Have it end, without waiting for that; `close` does."""
+        self._process.stop()
+
     def close(self) -> None:
         """End it at once; nothing happens when it has ended."""
         if self._status == "running":

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from consformer.csp import CSP
-from consformer.partners.differences import allowed, kinds, needing, only_differences, pairs, stated
+from consformer.partners.differences import allowed, kinds, needing, pairs, stated
 
 Places = NDArray[np.int64]
 
@@ -42,7 +42,7 @@ def fits(csp: CSP) -> bool:
         return False
     sizes = torch.where(csp.free, csp.domain.sum(1), 1)
     single = int((sizes * (sizes + 1)).sum())  # that every variable has one value
-    if single > MOST_LITERALS or not only_differences(csp):
+    if single > MOST_LITERALS or not csp.only_differences:
         return False
     edges = csp.graph.edges
     return csp.m * edges.shape[1] <= MOST_CELLS and single + int(1.5 * sizes[edges].amin(0).sum()) <= MOST_LITERALS

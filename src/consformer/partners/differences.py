@@ -19,16 +19,17 @@ def stated(csp: CSP) -> int:
     return sum(int((constraint.sizes * (constraint.sizes - 1)).sum()) for constraint in csp.constraints)
 
 
-def only_differences(csp: CSP) -> bool:
-    """Whether it is a single problem of that kind, with nothing to optimise. Lists all pairs."""
-    return not csp.parts and not csp.soft_weight and all(constraint.differences() is not None for constraint in csp.constraints)
-
-
 def pairs(csp: CSP) -> NDArray[np.int64]:
     """[2,E] who must differ from whom, both directions, sorted, nobody twice."""
-    found = [each for constraint in csp.constraints if (each := constraint.differences()) is not None]
-    edges = Graph.of(csp.n, torch.cat(found, 1) if found else torch.zeros(2, 0, dtype=torch.int64)).edges
+    edges = Graph.of(csp.n, csp.differences).edges
     return edges[:, edges[0] != edges[1]].numpy()
+
+
+def neighbours(csp: CSP) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """From whom each variable must differ, as [n+1] places and [E] variables, each as often as that is stated."""
+    one, other = csp.differences.numpy()
+    order = np.argsort(one, kind="stable")
+    return np.searchsorted(one[order], np.arange(csp.n + 1)), other[order]
 
 
 def allowed(csp: CSP) -> NDArray[np.bool_]:

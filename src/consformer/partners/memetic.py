@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from consformer import compiled
 from consformer.csp import CSP
 from consformer.errors import ModelError
-from consformer.partners.differences import allowed, only_differences, pairs, stated
+from consformer.partners.differences import allowed, neighbours, stated
 from consformer.partners.sliced import SlicedSearch, checked_values
 from consformer.partners.statement import scrambled
 
@@ -26,6 +26,7 @@ SHORTEST, LENGTHS = 40, 4  # moves of a run for each variable that can move; it 
 LEAST_LENGTH, MOST_LENGTH = 1_000, 500_000_000
 GENERATIONS = 10  # after which one of the two parents is a good one from before
 OFFERS = 4096
+CHUNK = 4_000_000  # cells looked at together, so that choosing values takes little memory
 
 
 class MemeticSearch(SlicedSearch):
@@ -46,7 +47,7 @@ class MemeticSearch(SlicedSearch):
     @staticmethod
     def fits(csp: CSP) -> bool:
         """Whether it can be used: only differences, not too many of them, nothing to optimise, and a compiler."""
-        return compiled.available() and csp.n * csp.m <= MOST_CELLS and stated(csp) <= MOST_PAIRS and only_differences(csp)
+        return compiled.available() and csp.n * csp.m <= MOST_CELLS and stated(csp) <= MOST_PAIRS and csp.only_differences
 
     def __init__(self, csp: CSP, seed: int = 0, values: Sequence[int] | None = None, *, compiled: bool = True) -> None:
         if not self.fits(csp):
@@ -64,11 +65,11 @@ class MemeticSearch(SlicedSearch):
         self._rng = np.random.default_rng(seed)
         self._random = np.array([scrambled(seed)], np.uint64)
         self._allowed = allowed(csp)
+        self._choices = self._allowed.sum(1)
         self._alike = bool((self._allowed == self._allowed[:, :1]).all())  # nothing but its name tells a value from another
-        movable = self._allowed.sum(1) > 1
-        edges = pairs(csp)
-        self._first = np.searchsorted(edges[0], np.arange(n + 1)).astype(np.uint32)
-        self._other = np.ascontiguousarray(edges[1], np.uint32)
+        movable = self._choices > 1
+        first, other = neighbours(csp)
+        self._first, self._other = first.astype(np.uint32), other.astype(np.uint32)
         self._cost = np.where(self._allowed, 0, differences.FORBIDDEN).astype(np.int32).ravel()
         self._until = np.zeros(n * csp.m, np.int32)
         self._place = np.where(movable, differences.CALM, differences.FIXED).astype(np.int32)
@@ -141,13 +142,19 @@ class MemeticSearch(SlicedSearch):
 
     def _anew(self) -> None:
         """From random values, one variable after the other takes a value that costs least."""
-        self._start(self._at_random())
+        self._start(self._at_random(np.arange(self.csp.n)))
         self._descend(self._first, self._other, self._value, self._cost, self._place, self._random)
         self._begin(*self._arrays())
 
-    def _at_random(self) -> Places:
-        values: Places = np.where(self._allowed, self._rng.random(self._allowed.shape), -1.0).argmax(1).astype(np.uint32)
-        return values
+    def _at_random(self, variables: NDArray[np.int64]) -> Places:
+        """Values that these variables may have."""
+        rank = (self._rng.random(len(variables)) * self._choices[variables]).astype(np.int64)  # which of those
+        found = np.empty(len(variables), np.uint32)
+        rows = max(CHUNK // max(self.csp.m, 1), 1)
+        for at in range(0, len(variables), rows):
+            chunk = slice(at, at + rows)
+            found[chunk] = (self._allowed[variables[chunk]].cumsum(1, dtype=np.int32) <= rank[chunk, None]).sum(1)
+        return found
 
     def _next(self) -> None:
         """A run is over: begin the next one."""
@@ -178,17 +185,25 @@ class MemeticSearch(SlicedSearch):
 
     def _crossed(self, one: Places, two: Places) -> Places:
         """What has one value, in turn of one and the other, as much as is left of it: the largest first."""
-        m, parents = self.csp.m, (one, two)
-        child, left = np.zeros(len(one), np.uint32), np.ones(len(one), bool)
-        used = np.zeros(m, bool)
+        n, m = self.csp.n, self.csp.m
+        parents = (one, two)
+        sizes = [np.bincount(parent, minlength=m) + self._rng.random(m) for parent in parents]  # of classes; ties are broken by chance
+        classes = [np.split(np.argsort(parent, kind="stable"), np.cumsum(np.bincount(parent, minlength=m))[:-1]) for parent in parents]
+        child, left = np.zeros(n, np.uint32), np.ones(n, bool)
+        this = 0
         for step in range(m):
-            parent = parents[step % 2]
-            sizes = np.bincount(parent[left], minlength=m) + self._rng.random(m)
-            if not self._alike:
-                sizes[used] = -1
-            v = int(sizes.argmax())
-            chosen = left & (parent == v)
-            child[chosen] = step if self._alike else v
-            left &= ~chosen
-            used[v] = True
-        return np.where(left, self._at_random(), child)
+            if sizes[this].max() < 1:  # nothing is left of this one
+                this = 1 - this
+            v = int(sizes[this].argmax())
+            if sizes[this][v] < 1:
+                break
+            chosen = classes[this][v][left[classes[this][v]]]
+            child[chosen], left[chosen] = step if self._alike else v, False
+            for parent, size in zip(parents, sizes, strict=True):
+                np.subtract.at(size, parent[chosen], 1)
+            if not self._alike:  # its name is taken
+                sizes[0][v] = sizes[1][v] = -np.inf
+            this = 1 - this
+        rest = np.flatnonzero(left)
+        child[rest] = self._at_random(rest)
+        return child

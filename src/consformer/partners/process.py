@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -98,6 +99,7 @@ class SolverProcess:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._end: weakref.finalize[..., SolverProcess] | None = None
+        self._kill: Callable[[], None] = lambda: None
         self.pid: int | None = None
         folder = _folder(program)
         if folder is None:
@@ -121,6 +123,7 @@ class SolverProcess:
             target=_converse, args=(program, process, errors, self._jobs, self._events), name=program.name, daemon=True
         )
         self._end = weakref.finalize(self, _end, process, thread, errors, self._jobs)
+        self._kill = process.kill
         self.pid = process.pid
         thread.start()
 
@@ -136,8 +139,12 @@ class SolverProcess:
                 found.append(self._events.get_nowait())
         return found
 
+    def stop(self) -> None:
+        """End the process, whatever it is doing, without waiting until it is gone: it has to give its memory back."""
+        self._kill()
+
     def close(self) -> None:
-        """End the process, whatever it is doing, and wait until it is gone."""
+        """End the process, and wait until it is gone."""
         if self._end is not None:
             self._end()
 

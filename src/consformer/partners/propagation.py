@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from consformer.constraints.narrowing import Dead
+from consformer.constraints.narrowing import Dead, OutOfTime
 from consformer.csp import CSP
 from consformer.errors import ModelError
 
@@ -39,8 +40,8 @@ class Propagation:
     complete: bool  # nothing more would come of it; False when time or patience was over
 
 
-def propagate(csp: CSP, seconds: float | None = None) -> Propagation:
-    """Narrow the domains of a single problem by its hard constraints until nothing changes any more or time is over.
+def propagate(csp: CSP, seconds: float | None = None, stop: Callable[[], bool] = lambda: False) -> Propagation:
+    """Narrow the domains of a single problem by its hard constraints until nothing changes any more, time is over or `stop()` says so.
 
     What stands in some solution is never taken out, whenever it stops; variables with one value left become fixed.
 
@@ -60,7 +61,7 @@ def propagate(csp: CSP, seconds: float | None = None) -> Propagation:
         raise ModelError("propagation takes one problem at a time: propagate the instances of a union one by one")
     end = float("inf") if seconds is None else time.perf_counter() + seconds
     domain = _allowed(csp)
-    dead, kind, complete = _fixpoint(csp, domain, end)
+    dead, kind, complete = _fixpoint(csp, domain, lambda: time.perf_counter() >= end or stop())
     if dead is not None:
         return Propagation(csp, _contradiction(csp, kind, dead), complete=True)
     return Propagation(_reduced(csp, domain), None, complete)
@@ -75,12 +76,8 @@ def _allowed(csp: CSP) -> NDArray[np.bool_]:
     return allowed
 
 
-def _fixpoint(csp: CSP, domain: NDArray[np.bool_], end: float) -> tuple[Dead | None, str, bool]:
+def _fixpoint(csp: CSP, domain: NDArray[np.bool_], over: OutOfTime) -> tuple[Dead | None, str, bool]:
     """Ask the kinds in turn, in place, until none has anything left to do; gives what is dead, of which kind, and whether it got there."""
-
-    def over() -> bool:
-        return time.perf_counter() >= end
-
     seen = [np.zeros(csp.n, dtype=np.int64) for _ in csp.constraints]  # sizes of the domains when each kind last looked
     idle, left = 0, MOST_WORK
     while idle < len(csp.constraints):
