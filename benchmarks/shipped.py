@@ -44,7 +44,7 @@ LINES = [
     Line(
         "rrn_style.csv",
         "Sudoku, 17–34 givens (RRN)",
-        "65.9 %, 85.7 % in 10,000 iterations",
+        "65.9 %; in 10,000 iterations 77.7 %, by softmax 85.7 %",
         path="sudoku/rrn_style.csv",
         sampled=True,
     ),

@@ -14,12 +14,23 @@ from consformer.plots import new_figure
 def test_pools_take_turns_on_each_graph(tmp_path: Path) -> None:
     run = BenchRun(Multistart(sets=["coloring-5-50"], pools=[1, 4], count=2, seconds=0.3), tmp_path)
     units = list(run)
-    assert [unit.key[2] for unit in units] == ["1", "4", CPSAT] * 2
+    assert [unit.key[2] for unit in units] == [CPSAT, "1", "4"] * 2
     (table,) = run.tables
     assert [line[0] for line in table.text()] == ["1", "4", CPSAT]
     assert table.columns[:3] == ("candidates", "solved", "iterations of each candidate")
     assert not any("published" in name for name in table.columns)  # the paper has no such table for these
     assert [plot.name for plot in run.plots] == ["multistart"]
+
+
+def test_graphs_without_a_colouring_are_spared() -> None:
+    bench = Multistart(sets=["coloring-5-50"], pools=[1], count=1, seconds=0.3)
+    unit = bench.units()[1]
+    proved = {"set": "coloring-5-50", "index": unit.key[1], "pool": CPSAT, "solved": False, "status": "infeasible"}
+    bench.recall([proved])
+    (row,) = bench.measure(unit)
+    assert row["status"] == "hopeless"
+    (table,) = Multistart.tables(bench.about, [proved, {"set": "coloring-5-50", "index": unit.key[1], "pool": "1", **row}])
+    assert table.text()[0][1:4] == ["0.0 [0.0–79.3]", "–", "–"]
 
 
 def test_iterations_are_those_of_graphs_that_had_the_whole_time() -> None:

@@ -126,3 +126,21 @@ def test_cuts_are_told_by_their_gap_to_the_best() -> None:
 def test_sets_are_of_the_size_asked_for(test: Problems) -> None:
     assert len(test.load(2)) == 2
     assert test.count(10**5) <= 10**5
+
+
+def test_gaps_of_cuts_are_to_what_local_search_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.bench.gumbel.REFERENCE_SECONDS", 0.3)
+    bench = Gumbel(count=2)
+    unit = bench.units()[-1]
+    rows = [{"task": unit.key[0], "variant": unit.key[1], **row} for row in bench.measure(unit)]
+    assert [row["index"] for row in rows] == [0, 1]
+    best = [row["objective"] for row in rows]
+    edges = [len(csp.constraints[0]) for csp in CUTS.load(2)]
+    assert all(cut > count / 2 for cut, count in zip(best, edges, strict=True))
+    rows += [
+        {"task": "maxcut", "variant": "gumbel-0.1", "set": CUTS.name, "way": "greedy", "index": index, "objective": cut - 10}
+        for index, cut in enumerate(best)
+    ]
+    rows.append({"task": "maxcut", "variant": "gumbel-0.1", "set": "training", "steps": 1, "samples": 1, "core_minutes": 1.0})
+    table, _ = Gumbel.tables({"core_minutes": 1.0, "iterations": 9, "count": 2}, rows)
+    assert table.text()[0][2].startswith("10.0")

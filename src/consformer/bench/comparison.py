@@ -279,13 +279,16 @@ def share_plot(name: str, title: str, sets: Mapping[str, str], benchmark: type[C
                     costs = [row["seconds"] for row in own if row["status"] in SOLVED and row["seconds"] <= end + LATE]
                     label, color = ways[variant].label, colour(variant, variants)
                     share_curve(axes, costs, len(own), end, label=label, color=color, band=variant in bands)
+            everyone = {row["label"] for row in of(rows, set=each)}
+            solved = {row["label"] for row in of(rows, set=each) if row["status"] in SOLVED}
+            axes.axhline(len(solved) / len(everyone), color="black", linestyle=":", linewidth=1, label="solved by anyone, in any time")
             logarithmic(axes, "seconds", EARLIEST, end)
             axes.set_title(heading, fontsize=10)
             axes.set_ylabel("share solved")
             legend |= labelled(axes)
         legend_below(figure, legend)
 
-    return Plot(name, f"{title} (bands: 95 % intervals)", draw, size_of(len(there)))
+    return Plot(name, f"{title} (bands, of some: 95 % intervals)", draw, size_of(len(there)))
 
 
 def circumstances(about: About, rows: Rows) -> str:

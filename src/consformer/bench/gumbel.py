@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from consformer.bench.base import About, Plot, Rows
+from consformer.bench.base import About, Plot, Row, Rows, Unit
 from consformer.bench.by_iteration import NEVER, draw_curve, dress
 from consformer.bench.comparison import of
 from consformer.bench.figures import grid, labelled, legend_below, quiet, size_of
@@ -28,6 +27,7 @@ from consformer.bench.trainings import (
     recipe_told,
     share,
 )
+from consformer.solving import solve
 from consformer.training.loss import LossSettings
 from consformer.training.recipe import StateSettings
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+REFERENCE, REFERENCE_SECONDS = "local search", 10.0  # what gaps of cuts are to, in the place of a variant
 RELAXATIONS = {"gumbel": "Gumbel-softmax", "softmax": "softmax"}
 TAUS = (0.1, 1.0)
 SHARES = {"sudoku": 0.5, "coloring-5": 0.3, "maxcut": 1.0, "sudoku-4x4": 0.5}  # the paper's p, in training and in solving
@@ -96,6 +97,16 @@ class Gumbel(Trainings):
                     found.append(Variant(task, variant_name(relaxation, tau), recipe, ways))
         return found
 
+    def units(self) -> Sequence[Unit]:
+        reference = [] if self.quick else [Unit(("maxcut", REFERENCE), REFERENCE_SECONDS * CUTS.count(self.count))]
+        return [*super().units(), *reference]
+
+    def measure(self, unit: Unit) -> list[Row]:
+        if unit.key[1] != REFERENCE:
+            return super().measure(unit)
+        found = [solve(csp, method="local", time_limit=REFERENCE_SECONDS, seed=self.seed) for csp in CUTS.load(self.count)]
+        return [{"set": CUTS.name, "way": REFERENCE, "index": index, "objective": each.objective} for index, each in enumerate(found)]
+
     @classmethod
     def tables(cls, about: About, rows: Rows) -> list[Table]:
         found = [
@@ -114,7 +125,7 @@ class Gumbel(Trainings):
         panels = [(task, test) for task, tests in cls.tests.items() for test in tests if any(row["set"] == test.name for row in rows)]
         if not panels:
             return []
-        title = f"By the relaxation in training, {about['core_minutes']:g} core-minutes each; values most likely"
+        title = f"By the relaxation in training, {about['core_minutes']:g} core-minutes each; values most likely, of cuts drawn ones, too"
         return [Plot("gumbel", title, partial(_draw, about, rows, panels), size_of(len(panels)))]
 
 
@@ -136,7 +147,9 @@ def _table(told: str | None, about: About, rows: Rows, task: str, test: Problems
     if told is None:
         return Table(test.title, tuple(columns), tuple(lines), AS_BEFORE)
     counted = (
-        "Mean gap to the best cut that any of these found of a random graph with 6 % of all edges," if test is CUTS else "Per cent solved"
+        f"Mean gap to the best cut of a random graph with 6 % of all edges by anyone here or by local search in {REFERENCE_SECONDS:g} s,"
+        if test is CUTS
+        else "Per cent solved"
     )
     caption = (
         f"{counted} in {about['iterations']:,} iterations, 95 % intervals, {test.count(about['count'])} problems. {told} Squared penalty, "
@@ -158,7 +171,7 @@ def _gap(about: About, rows: Rows, task: str, variant: str, test: Problems, way:
 
 
 def gaps(rows: Rows, task: str, variant: str, test: Problems, way: str) -> list[float]:
-    """How far the cuts of a variant are from the best that any found of the same graph."""
+    """How far the cuts of a variant are from the best that local search or any of them found of the same graph."""
     best: dict[int, float] = {}
     for row in rows:
         if row["set"] == test.name:
@@ -189,7 +202,8 @@ def _draw_gaps(axes: Axes, rows: Rows, task: str, test: Problems) -> None:
         for side, way in enumerate(DECODERS):
             found = gaps(rows, task, variant_name(relaxation, tau), test, way)
             if found:
-                axes.bar(at + 0.4 * side - 0.2, statistics.mean(found), 0.36, color=colour, alpha=1 if side == 0 else 0.5)
+                mean = Mean.of(found)
+                axes.bar(at + 0.4 * side - 0.2, mean.value, 0.36, yerr=mean.half, capsize=2, color=colour, alpha=1 if side == 0 else 0.5)
     axes.set_xticks(range(len(COLOURS)), [f"{relaxation}\nτ = {tau:g}" for relaxation, tau in COLOURS], fontsize=8)
     axes.set_title(f"{test.title} (pale: drawn)", fontsize=10)
     axes.set_ylabel("gap, edges")

@@ -31,8 +31,10 @@ PUBLISHED = {
     "ANYCSP": ("0.02", "0.05", "0.12", "0.42"),
     "the paper's network": ("0.31", "0.34", "0.43", "1.27"),
 }
-SMALLEST = 0.005  # per cent: the bottom of the picture, where gaps of 0 are drawn
-EARLIEST = 1e-3  # of the time limit: where pictures begin
+AMBIGUOUS = "G23"  # two graphs of this name are in use, with other best cuts
+SMALLEST, LARGEST = 0.004, 20.0  # per cent: the bottom of the picture, where gaps of 0 are drawn, and the top
+TICKS = {SMALLEST: "0", **{10.0**power: f"{10.0**power:g}" for power in (-2, -1, 0, 1)}}
+EARLIEST = 1e-4  # of the time limit: where pictures begin
 DRAWN = 120  # points in time at which gaps are drawn
 LARGE = 2000  # vertices: graphs from here on have a panel of their own
 
@@ -143,9 +145,10 @@ def _draw(figure: Any, about: About, panels: Mapping[str, Rows]) -> None:
                 _draw_way(axes, own, about["seconds"], label=MaxcutBench.way(variant).label, color=colour(variant, variants))
         logarithmic(axes, "seconds", about["seconds"] * EARLIEST, about["seconds"])
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.set_yticks(list(TICKS), list(TICKS.values()))
+        axes.set_ylim(0.85 * SMALLEST, LARGEST)
         axes.set_ylabel("gap, %")
-        axes.set_title(heading, fontsize=10)
+        axes.set_title(f"{heading}: {len({row['label'] for row in rows})} graphs", fontsize=10)
         legend |= labelled(axes)
     legend_below(figure, legend)
 

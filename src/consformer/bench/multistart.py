@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from consformer.bench.base import About, Benchmark, Plot, Row, Rows, Unit
-from consformer.bench.comparison import ABSENT, SOLVED, of, trouble
+from consformer.bench.comparison import ABSENT, HOPELESS, SOLVED, of, trouble
 from consformer.bench.figures import labelled, legend_below, quiet
 from consformer.bench.identity import identified
 from consformer.bench.tables import Fixed, Percent, Table
@@ -57,7 +57,7 @@ PAPER: Mapping[str, Mapping[str, tuple[float, int | None]]] = {
 
 
 class Multistart(Benchmark):
-    """Units are one problem with one pool, which take turns on each problem."""
+    """Units are one problem with one pool, which take turns on each problem, after CP-SAT; what that proves infeasible is spared."""
 
     name = "multistart"
     heading = "Several candidates side by side"
@@ -83,6 +83,7 @@ class Multistart(Benchmark):
         self.network, self.names, self.pools, self.seed = network, sets, pools, seed
         self.count, self.seconds = (min(count, 6), min(seconds, 1.0)) if quick else (count, seconds)
         self._asked = Asked()
+        self._hopeless: set[tuple[str, str]] = set()  # set and index
         self.about = {**identified(network), "seconds": self.seconds, "seed": seed, "threads": torch.get_num_threads()}
 
     @cached_property
@@ -90,7 +91,7 @@ class Multistart(Benchmark):
         return {name: load_set(name).mixed(seed=0).first(self.count) for name in self.names}
 
     def units(self) -> Sequence[Unit]:
-        entrants = [*map(str, self.pools), CPSAT]
+        entrants = [CPSAT, *map(str, self.pools)]
         return [
             Unit((name, int(label), pool), self.seconds)
             for name, chosen in self._sets.items()
@@ -107,9 +108,18 @@ class Multistart(Benchmark):
     def close(self) -> None:
         self._asked.close()
 
+    def recall(self, rows: Rows) -> None:
+        self._hopeless = {(row["set"], str(row["index"])) for row in rows if row["status"] == "infeasible"}
+
     def measure(self, unit: Unit) -> list[Row]:
-        chosen = self._sets[str(unit.key[0])]
-        return [self._solved(chosen.problems[chosen.labels.index(str(unit.key[1]))], str(unit.key[2]), self.seconds)]
+        name, label, pool = map(str, unit.key)
+        if pool != CPSAT and (name, label) in self._hopeless:
+            return [{"solved": False, "status": HOPELESS, "iterations": None, "seconds": 0.0}]
+        chosen = self._sets[name]
+        row = self._solved(chosen.problems[chosen.labels.index(label)], pool, self.seconds)
+        if row["status"] == "infeasible":
+            self._hopeless.add((name, label))
+        return [row]
 
     def _solved(self, csp: CSP, pool: str, seconds: float) -> Row:
         if pool == CPSAT:
@@ -154,7 +164,7 @@ def _pools(rows: Rows) -> list[str]:
 
 def _per_candidate(rows: Rows) -> float | None:
     """Iterations of each candidate in the whole time, where that was not cut short by a solution."""
-    spent = [row["iterations"] for row in rows if not row["solved"]]
+    spent = [row["iterations"] for row in rows if not row["solved"] and row["iterations"] is not None]
     return statistics.mean(spent) if spent else None
 
 
@@ -175,7 +185,8 @@ def _table(about: About, name: str, rows: Rows) -> Table:
         f"{len({row['index'] for row in rows})} graphs. `{about['network']}` alone with its own settings, {about['seconds']:g} s for each "
         "graph and pool. Threads in all: "
         f"{about['threads']}, graphs at a time: {about.get('jobs', 1)}; CP-SAT has as many workers as each of these has threads. Solved "
-        "in per cent of all graphs, 95 % intervals. Iterations are those of the graphs that were not solved, which had the whole time."
+        "in per cent of all graphs, 95 % intervals; pools are not asked for graphs that CP-SAT has proved before to have no solution. "
+        "Iterations are those of the graphs that they were asked for and did not solve, which had the whole time."
     )
     if trouble(of(rows, pool=CPSAT)):
         caption += f" CP-SAT: {trouble(of(rows, pool=CPSAT))}."
@@ -199,8 +210,10 @@ def _draw(about: About, rows: Rows, names: Sequence[str], figure: Figure) -> Non
         shares = [100 * won / count for won, count in solved]
         bounds = [interval(won, count) for won, count in solved]
         places = [int(pool) for pool in pools]
-        top.plot(places, shares, "o-", color="tab:blue", label="measured")
-        top.fill_between(places, [100 * low for low, _ in bounds], [100 * high for _, high in bounds], color="tab:blue", alpha=0.15, lw=0)
+        reach = [[share - 100 * low, 100 * high - share] for share, (low, high) in zip(shares, bounds, strict=True)]
+        top.errorbar(
+            places, shares, yerr=list(zip(*reach, strict=True)), fmt="o-", color="tab:blue", capsize=3, elinewidth=0.8, label="measured"
+        )
         rival = [row["solved"] for row in of(own, pool=CPSAT) if row["status"] not in ABSENT]
         if rival:
             top.axhline(100 * sum(rival) / len(rival), color="tab:orange", lw=1.2, label="CP-SAT, measured")

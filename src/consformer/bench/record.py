@@ -6,6 +6,7 @@ import contextlib
 import errno
 import json
 import os
+import platform
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from consformer.errors import InputError
 from consformer.machine import commit, machine
 
 FORMAT = 2
-PACKAGES = ("torch", "numpy", "numba", "ortools", "python-sat", "networkx", "gcol", "dwave-samplers", "scs")
+PACKAGES = ("torch", "numpy", "numba", "ortools", "python-sat", "networkx", "gcol", "dwave-samplers", "dimod", "scs", "scipy")
 CONTINUED = "continued"  # the only entry of a line that tells of a later sitting under other circumstances
 
 
@@ -136,7 +137,7 @@ def read_record(path: Path) -> Content:
 
 def circumstances() -> dict[str, Any]:
     """Machine, date, commit and versions: what figures are told with."""
-    versions = {"consformer": consformer.__version__}
+    versions = {"consformer": consformer.__version__, "Python": f"{platform.python_version()} on {platform.system()}"}
     for package in PACKAGES:
         try:
             versions[package] = version(package)

@@ -109,7 +109,7 @@ class Selection(Benchmark):
             f"`{about['network']}` alone, one candidate, T = {TEMPERATURES[name]} throughout, each free variable chosen with probability "
             f"p as in the paper, no restarts; per cent of {len({row['index'] for row in rows})} problems solved with 95 % intervals. The "
             "network is the one that ships, and only solving "
-            f"has another p; the paper does not say whether it trained one for each. The paper's figure, published: {PAPER[name]}. "
+            f"has another p; the paper seems to have trained one for each. The paper's figure, published: {PAPER[name]}. "
             "Problems are drawn by the paper's recipe, they are not its own."
         )
         ceiling = [row for row in of(rows, p=CEILING) if row["status"] not in ABSENT]

@@ -64,6 +64,11 @@ class Speed(Benchmark):
             raise ConsformerError(f"the matrix products of {network!r} are not known: name a network of the any-CSP kind, such as any")
         self.about = {**identified(network), "threads": torch.get_num_threads()}
 
+    @classmethod
+    def asked(cls, about: About, rows: Rows) -> str:
+        """With the graph that was named."""
+        return " ".join([super().asked(about, rows), *(f"--graph {Path(row['case']).name}" for row in rows if row["what"] == "graph")])
+
     def units(self) -> Sequence[Unit]:
         quick, tries = self.quick, self._tries
         found = [Unit(("iteration", f"{pool} {code}"), 4.0 + 0.4 * tries) for pool in POOLS for code in ("plain", "compiled")]

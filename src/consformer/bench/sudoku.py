@@ -33,7 +33,10 @@ PUBLISHED: dict[str, tuple[str, str]] = {
     "the paper's network, 10k iterations": ("100", "77.74"),
     "the paper's network, 10k iterations, softmax": ("100", "85.67"),
 }
-PAPER = {2000: "the paper's network, 2k iterations", 10_000: "the paper's network, 10k iterations"}
+PAPER = {
+    "published: the paper's network": {2000: "the paper's network, 2k iterations", 10_000: "the paper's network, 10k iterations"},
+    "published: the same, by softmax": {10_000: "the paper's network, 10k iterations, softmax"},
+}
 
 
 class SudokuBench(Benchmark):
@@ -218,8 +221,8 @@ def _draw(figure: Any, about: About, rows: Rows) -> None:
         axes.set_ylim(0, 1.02)
     panels[0].set_ylabel("share solved")
     for variant in variants:
-        _draw_givens(panels[-1], of(rows, variant=variant), colour(variant, variants))
-    panels[-1].set_title(f"by number of givens, {about['iterations']:,} iterations", fontsize=10)
+        _draw_givens(panels[-1], of(rows, variant=variant, set=there[-1]), colour(variant, variants))
+    panels[-1].set_title(f"{SETS[there[-1]]}, {about['iterations']:,} iterations", fontsize=10)
     panels[-1].set_xlabel("givens")
     panels[-1].set_ylim(0, 1.02)
     quiet(panels[-1])
@@ -235,7 +238,7 @@ def _draw_givens(axes: Any, rows: Rows, color: str) -> None:
 
 def _draw_published(axes: Any, most: int) -> None:
     """What the paper's network reached on boards with 17 to 34 givens."""
-    points = [(iterations, float(PUBLISHED[title][1]) / 100) for iterations, title in PAPER.items() if iterations <= most]
-    if points:
-        label = "published: the paper's network"
-        axes.plot(*zip(*points, strict=True), "D", color="black", markerfacecolor="none", label=label, clip_on=False)
+    for (label, titles), marker in zip(PAPER.items(), "Ds", strict=True):
+        points = [(iterations, float(PUBLISHED[title][1]) / 100) for iterations, title in titles.items() if iterations <= most]
+        if points:
+            axes.plot(*zip(*points, strict=True), marker, color="black", markerfacecolor="none", label=label, clip_on=False)

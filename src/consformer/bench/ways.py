@@ -107,7 +107,10 @@ class Asked:
         if reason is not None:
             return _nothing("missing" if rival.missing else "declined", 0.0, reason)
         longest = seconds + max(GRACE, seconds / 5)
-        apart = self._idle.pop() if self._idle else self._another()
+        try:
+            apart = self._idle.pop()
+        except IndexError:  # all of them are busy
+            apart = self._another()
         try:
             called = apart.call(_timed, rival, csp, seconds, seed, seconds=longest)
         finally:

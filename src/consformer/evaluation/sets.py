@@ -64,6 +64,10 @@ class ProblemSet:
         """The problems with no more variables than this."""
         return self._part([index for index, csp in enumerate(self.problems) if csp.n <= variables])
 
+    def without(self, label: str) -> ProblemSet:
+        """All but the problem of that name."""
+        return self._part([index for index, each in enumerate(self.labels) if each != label])
+
     def with_best(self) -> ProblemSet:
         """The problems whose best objective is known."""
         return self._part([index for index, best in enumerate(self.best) if best is not None])
