@@ -147,6 +147,25 @@ def test_ctrl_c_in_the_middle_of_a_part(part: str, monkeypatch: pytest.MonkeyPat
     assert children() == processes
 
 
+def test_operations_are_not_shared_out_to_a_core_that_a_prover_keeps_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consformer.hybrid.run.SECOND_WIND", 60.0)
+    usual, used = parts_module.NetworkPart.work, []
+
+    def work(self: parts_module.NetworkPart, seconds: float) -> None:
+        used.append(torch.get_num_threads())
+        usual(self, seconds)
+
+    monkeypatch.setattr(parts_module.NetworkPart, "work", work)
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        solve(hard_graph(), network=gibbs(), time_limit=1.5)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(threads)
+    assert used[-1] == 2
+
+
 def test_ctrl_c_in_the_middle_of_propagation(monkeypatch: pytest.MonkeyPatch) -> None:
     def narrow(*arguments: object) -> NoReturn:
         raise KeyboardInterrupt

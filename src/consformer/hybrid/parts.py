@@ -43,6 +43,8 @@ class Part(ABC):
     name: str
     weight = 1.0
     """Its share of the time that parts take turns in; whoever finds something gets more."""
+    cores = 0
+    """How many it keeps busy beside the caller."""
 
     def __init__(self, board: Board, csp: CSP) -> None:
         """`csp` has the solutions of the board's problem; its domains may be narrower."""
@@ -124,6 +126,7 @@ class LocalThread(Part):
     """Another local search, on a core that nothing else uses: its moves are compiled code that lets other threads run."""
 
     name = "second local search"
+    cores = 1
 
     def __init__(self, board: Board, csp: CSP, seed: int) -> None:
         super().__init__(board, csp)
@@ -271,6 +274,8 @@ class RepairPart(Part):
 class BesidePart(Part):
     """A solver in a process of its own, on the whole problem: those that prove."""
 
+    cores = 1
+
     def __init__(self, board: Board, csp: CSP, partner: Beside, began: float) -> None:
         """`began`: when its problem was beginning to be stated."""
         super().__init__(board, csp)
@@ -316,6 +321,7 @@ class ProverPart(BesidePart):
 
     def __init__(self, board: Board, csp: CSP, seed: int, workers: int, seconds: float) -> None:
         began = time.perf_counter()
+        self.cores = workers
         self.prover = Prover(csp, workers=workers, seed=seed, hint=board.values, seconds=seconds)
         super().__init__(board, csp, self.prover, began)
 

@@ -231,6 +231,7 @@ class HybridRun:
         board.started = time.perf_counter() - solve.seconds  # the turns of other problems since then are not its own
         taking_turns: list[Part] = []
         beside: list[Part] = []
+        threads = torch.get_num_threads()
         try:
             for part in self._taking_turns(solve):
                 taking_turns.append(part)
@@ -253,6 +254,7 @@ class HybridRun:
                 if board.finished or not (waiting or any(not part.over for part in beside)):
                     break
                 self._reinforce(solve, taking_turns, beside, began)
+                _leave_cores(beside, threads)
                 now = time.perf_counter()
                 able = [part for part in waiting if part.at_least <= max(TURN, LONGEST * (now - began))] or waiting * (not beside)
                 if able and now >= rest:
@@ -265,6 +267,7 @@ class HybridRun:
                 solve.update()
                 yield self._event(solve)
         finally:
+            torch.set_num_threads(threads)
             with ExitStack() as closing:  # all of them, whatever happens to one
                 for part in [*taking_turns, *beside]:
                     closing.callback(_end, part)
@@ -378,6 +381,13 @@ class Solve:
 def cores() -> int:
     """How many processor cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _leave_cores(beside: Sequence[Part], threads: int) -> None:
+    """Use fewer of these threads while others keep cores busy: an operation that is shared out to a busy core waits for it."""
+    left = max(1, threads - sum(part.cores for part in beside if not part.over))
+    if torch.get_num_threads() != left:
+        torch.set_num_threads(left)
 
 
 def _leave(part: Part) -> None:
