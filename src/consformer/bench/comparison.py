@@ -58,18 +58,19 @@ class Comparison(Benchmark, registered=False):
 
     @classmethod
     def asked(cls, about: About, rows: Rows) -> str:
-        """With the time limit, the variants unless they are the usual ones, and the most problems that were taken of a set. Sets of which
-        other variants were asked have a command of their own."""
-        groups: dict[frozenset[str], list[Mapping[str, Any]]] = {}
+        """With the time limit, the variants unless they are the usual ones, and how many problems were taken of a set. Sets of which
+        other variants were asked, or another number, have a command of their own."""
+        groups: dict[tuple[frozenset[str], int], list[Mapping[str, Any]]] = {}
         for name in dict.fromkeys(row["set"] for row in rows):
             own = of(rows, set=name)
-            groups.setdefault(frozenset(row["variant"] for row in own), []).extend(own)
+            alike = frozenset(row["variant"] for row in own), len({row["label"] for row in own})
+            groups.setdefault(alike, []).extend(own)
         return " && ".join(cls._asked_at_once(about, own) for own in groups.values())
 
     @classmethod
     def _asked_at_once(cls, about: About, rows: Rows) -> str:
         sets, variants = (list(dict.fromkeys(row[name] for row in rows)) for name in ("set", "variant"))
-        count = max(len({row["label"] for row in of(rows, set=name)}) for name in sets)
+        count = len({row["label"] for row in of(rows, set=sets[0])})
         chosen = [f"--variant {name}" for name in variants] if set(variants) != set(cls.usual or cls.ways) else []
         seed = [f"--seed {about['seed']}"] if about.get("seed") else []
         return " ".join([cls.command_for(rows, sets), f"--count {count}", f"--time-limit {about['seconds']:g}", *seed, *chosen])
