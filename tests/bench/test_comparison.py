@@ -77,8 +77,9 @@ def test_the_command_is_what_was_measured() -> None:
     assert ColoringBench.asked({"seconds": 2.5, "seed": 7}, some) == told
     all_sets = [{**each, "set": name} for each in rows for name in ColoringBench.known]
     assert ColoringBench.asked({"seconds": 2.5}, all_sets) == "consformer bench coloring --count 3 --time-limit 2.5 --variant hybrid"
-    assert SearchBench.asked({"seconds": 60.0}, rows) == "consformer bench search a b --count 3 --time-limit 60 --variant hybrid"
-    usual = [{**each, "variant": name} for each in rows for name in SearchBench.usual]
+    apart = [f"consformer bench search {name} --count {count} --time-limit 60 --variant hybrid" for name, count in (("a", 2), ("b", 3))]
+    assert SearchBench.asked({"seconds": 60.0}, rows) == " && ".join(apart)
+    usual = [{**each, "set": name, "variant": variant} for each in rows for name in "ab" for variant in SearchBench.usual]
     assert SearchBench.asked({"seconds": 10.0}, usual) == "consformer bench search a b --count 3 --time-limit 10"
 
 

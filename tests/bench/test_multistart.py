@@ -44,7 +44,7 @@ def test_iterations_are_those_of_graphs_that_had_the_whole_time() -> None:
     assert line[2:4] == ["150", "1,500"]
     assert line[4:] == [f"{PAPER['coloring-5-100']['10'][0]:.2f}", "1,634"]
     assert table.columns[4:] == ("published: solved, %", "published: iterations")
-    assert "2 candidates: 43.42 %, 2,213" in table.caption
+    assert "Published: 10 s on the paper's machine" in table.caption
 
 
 def test_a_rival_that_is_not_there_is_told_and_not_counted() -> None:

@@ -148,7 +148,8 @@ def _draw(figure: Any, about: About, panels: Mapping[str, Rows]) -> None:
         axes.set_yticks(list(TICKS), list(TICKS.values()))
         axes.set_ylim(0.85 * SMALLEST, LARGEST)
         axes.set_ylabel("gap, %")
-        axes.set_title(f"{heading}: {len({row['label'] for row in rows})} graphs", fontsize=10)
+        count = len({row["label"] for row in rows})
+        axes.set_title(f"{heading}: {count} graph{'s' if count > 1 else ''}", fontsize=10)
         legend |= labelled(axes)
     legend_below(figure, legend)
 

@@ -26,7 +26,7 @@ def multistart(
         ),
     ] = None,
     network: Annotated[str, typer.Option(help="Name of a shipped network, or a file.")] = "any",
-    pools: Annotated[list[int] | None, typer.Option("--pool", min=1, help="May be repeated. Default: 1, 5, 10, 20, 50, 100.")] = None,
+    pools: Annotated[list[int] | None, typer.Option("--pool", min=1, help="May be repeated. Default: 1, 2, 5, 10, 20, 50, 100.")] = None,
     count: Annotated[int, typer.Option(min=1, help="Graphs of each set.")] = 30,
     time_limit: Annotated[float, typer.Option(min=0, help="Seconds for each graph and pool.")] = 10.0,
     seed: SeedOption = 0,
