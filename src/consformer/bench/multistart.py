@@ -186,7 +186,8 @@ def _table(about: About, name: str, rows: Rows) -> Table:
         "graph and pool. Threads in all: "
         f"{about['threads']}, graphs at a time: {about.get('jobs', 1)}; CP-SAT has as many workers as each of these has threads. Solved "
         "in per cent of all graphs, 95 % intervals; pools are not asked for graphs that CP-SAT has proved before to have no solution. "
-        "Iterations are those of the graphs that they were asked for and did not solve, which had the whole time."
+        "Iterations are those of the graphs that they were asked for and did not solve, which had the whole time (not the same graphs for "
+        "all pools)."
     )
     if trouble(of(rows, pool=CPSAT)):
         caption += f" CP-SAT: {trouble(of(rows, pool=CPSAT))}."
