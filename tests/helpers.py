@@ -102,6 +102,12 @@ def cycle(n: int, m: int) -> CSP:
     return coloring([(i, (i + 1) % n) for i in range(n)], n=n, m=m)
 
 
+def hard_graph(n: int = 150, m: int = 11, density: float = 0.35, seed: int = 0) -> CSP:
+    """A graph that nobody colours or proves within seconds."""
+    rng = np.random.default_rng(seed)
+    return coloring([(i, j) for i in range(n) for j in range(i) if rng.random() < density], n=n, m=m)
+
+
 def impossible(n: int = 3, m: int = 2) -> CSP:
     """More variables than values, all to be different."""
     return problem([{"kind": "all_different", "scope": list(range(n))}], n=n, m=m)

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-import contextlib
-import os
 import threading
 import time
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,37 +14,17 @@ from consformer import compiled, families, solve
 from consformer.account import Proof
 from consformer.baselines import solve_cpsat
 from consformer.checker import check
-from consformer.constraints import Record
 from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.errors import ConsformerError, UnknownNameError
 from consformer.hybrid import PARTS, HybridRun
 from consformer.hybrid import parts as parts_module
 from consformer.hybrid.board import Board
-from consformer.hybrid.parts import LocalThread, ProverPart, RepairPart, SatPart
+from consformer.hybrid.parts import ProverPart, SatPart
 from consformer.partners.cpsat import Prover
-from consformer.partners.memetic import MemeticSearch
 from consformer.result import Effort, Result
 from consformer.solving import start
-from tests.helpers import coloring, cycle, gibbs, impossible, problem, random_csp
-
-
-def hard_graph(n: int = 150, m: int = 11, density: float = 0.35, seed: int = 0) -> CSP:
-    """A graph that nobody colours or proves within seconds."""
-    rng = np.random.default_rng(seed)
-    return coloring([(i, j) for i in range(n) for j in range(i) if rng.random() < density], n=n, m=m)
-
-
-def children() -> list[str]:
-    """The processes that this one has started and that are still there."""
-    tasks = Path(f"/proc/{os.getpid()}/task")
-    if not tasks.exists():
-        pytest.skip("no /proc here")
-    found: list[str] = []
-    for task in tasks.iterdir():
-        with contextlib.suppress(FileNotFoundError):  # a thread that has just ended
-            found += (task / "children").read_text().split()
-    return sorted(found)
+from tests.helpers import cycle, gibbs, hard_graph, impossible, problem, random_csp
 
 
 @settings(max_examples=25, deadline=None)
@@ -101,22 +78,6 @@ def test_many_problems_share_the_time() -> None:
     assert solve([], network=gibbs()) == []
 
 
-@pytest.mark.parametrize("seconds", [0, 1e-6, 0.03])
-def test_hardly_any_time(seconds: float) -> None:
-    result = solve(hard_graph(), network=gibbs(), time_limit=seconds)
-    assert result.status == "unsolved"
-    assert len(result.assignment) == 150
-
-
-@pytest.mark.parametrize("without", [[], ["local"], ["sat"], ["sat", "cpsat"]])
-def test_the_time_limit_is_kept(without: list[str]) -> None:
-    """Within 0.1 seconds on a machine that does nothing else, which the benchmarks count; a busy one gets more."""
-    solve(hard_graph(seed=1), network=gibbs(), time_limit=0.5, without=without)  # what is needed once in a process is off the clock
-    began = time.perf_counter()
-    solve(hard_graph(), network=gibbs(), time_limit=0.6, without=without)
-    assert time.perf_counter() - began < 1.2
-
-
 @pytest.mark.parametrize(
     "csp",
     [problem([], n=3, m=2), problem([], n=1, m=1), cycle(3, 3), problem([], n=1, m=1, given={0: 0})],
@@ -124,36 +85,6 @@ def test_the_time_limit_is_kept(without: list[str]) -> None:
 )
 def test_small_cases(csp: CSP) -> None:
     assert solve(csp, network=gibbs(), time_limit=10).status == "solved"
-
-
-def test_nothing_outlives_the_call() -> None:
-    threads, processes = threading.active_count(), children()
-    solve(hard_graph(), network=gibbs(), time_limit=1.5)
-    assert threading.active_count() == threads
-    assert children() == processes
-
-
-@pytest.mark.parametrize("part", ["LocalPart", "LocalThread", "NetworkPart", "RepairPart", "BacktrackingPart", "SatPart", "ProverPart"])
-def test_ctrl_c_in_the_middle_of_a_part(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    cls = getattr(parts_module, part)
-    usual, turns = cls.work, []
-    absent = {"RepairPart": "local", "ProverPart": "sat"}  # beside which they do not take part
-    monkeypatch.setattr("consformer.hybrid.run.SECOND_WIND", 0.1)
-
-    def work(self: parts_module.Part, seconds: float) -> None:
-        turns.append(seconds)
-        if len(turns) == 2:
-            raise KeyboardInterrupt
-        usual(self, seconds)
-
-    monkeypatch.setattr(cls, "work", work)
-    threads, processes = threading.active_count(), children()
-    without = [absent[part]] if part in absent else []
-    result = solve(hard_graph(), network=gibbs(), time_limit=60, without=without)
-    assert len(turns) >= 2
-    assert (result.status, result.effort.interrupted) == ("unsolved", True)
-    assert threading.active_count() == threads
-    assert children() == processes
 
 
 def test_operations_are_not_shared_out_to_a_core_that_a_prover_keeps_busy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,32 +104,6 @@ def test_operations_are_not_shared_out_to_a_core_that_a_prover_keeps_busy(monkey
     finally:
         torch.set_num_threads(threads)
     assert used[-1] == 2
-
-
-def test_ctrl_c_in_the_middle_of_propagation(monkeypatch: pytest.MonkeyPatch) -> None:
-    def narrow(*arguments: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("consformer.constraints.not_equal.NotEqual.narrow", narrow)
-    result = solve(hard_graph(), network=gibbs(), time_limit=60)
-    assert (result.status, result.effort.interrupted) == ("unsolved", True)
-
-
-def test_who_stops_it_is_heard_within_propagation_and_before_a_search_begins() -> None:
-    run = start([hard_graph()], network=gibbs(), time_limit=60, without=["backtracking"])
-    assert isinstance(run, HybridRun)
-    asked = []
-
-    def stopped() -> bool:
-        asked.append(True)
-        return True
-
-    run.stopped = stopped
-    for _event in run:
-        if run.stopped():
-            break
-    assert len(asked) > 1
-    assert run.results()[0].effort.iterations == 0
 
 
 def test_a_million_variables_get_an_answer() -> None:
@@ -359,20 +264,6 @@ def test_parts_that_would_take_too_long_to_begin_are_not_started(monkeypatch: py
     assert "moves" in notes["local search"]
 
 
-def test_a_repair_is_not_begun_when_it_would_end_too_late() -> None:
-    csp = hard_graph()
-    part = RepairPart(Board(csp), csp, seed=0)
-    try:
-        part._slowest = 5.0
-        assert part.turn(0.05) == 5.0
-        part.take_turn(1.0)
-        assert part.over
-        assert part.seconds < 0.5
-        assert "longer than the time that is left" in part.note
-    finally:
-        part.close()
-
-
 def test_backtracking_says_why_it_is_not_there() -> None:
     (cut,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [200, 200]})
     account = solve(cut, network=gibbs(), time_limit=0.5).effort.account
@@ -385,13 +276,6 @@ def test_repair_leaves_the_field_to_local_search() -> None:
     assert account is not None
     notes = {part.name: part.note for part in account.parts}
     assert notes["repair"] == "is for when there is no local search"
-
-
-def test_stating_cuts_is_known_to_take_less_than_stating_other_problems(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts_module, "SECONDS_TO_STATE", {"cuts": 1e-3, "differences": 1.0})
-    (cut,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [60, 60]})
-    assert parts_module.off(cut, "local", 10) is None
-    assert "is not started" in str(parts_module.off(hard_graph(), "local", 10))
 
 
 def test_repairs_are_made_where_the_network_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -442,22 +326,6 @@ def test_a_domain_of_one_value_is_nothing_to_search(alone: str) -> None:
     assert time.perf_counter() - began < 200
 
 
-@pytest.mark.parametrize("alone", [*PARTS, "all"])
-@pytest.mark.parametrize("wrong", [{"soft": True, "weight": 2.0}, {}], ids=["soft", "hard"])
-def test_nothing_is_waited_for_where_nothing_is_free(alone: str, wrong: dict[str, object]) -> None:
-    csp = problem([{"kind": "not_equal", "scope": [0, 1], **wrong}], n=2, m=2, given={0: 1, 1: 1})
-    began = time.perf_counter()
-    result = solve(csp, network=gibbs(), time_limit=300, without=[] if alone == "all" else [name for name in PARTS if name != alone])
-    assert time.perf_counter() - began < 200
-    assert result.assignment == (1, 1)
-    if not wrong:
-        assert result.status in ("infeasible", "unsolved")
-    elif alone in ("all", "propagation", "cpsat"):
-        assert (result.status, result.objective) == ("optimal", 2.0)
-    else:
-        assert (result.status, result.objective) == ("solved", 2.0)
-
-
 def test_the_clock_of_a_problem_stands_still_while_others_have_their_turn() -> None:
     results = solve([hard_graph(), hard_graph(seed=1), hard_graph(seed=2)], network=gibbs(), time_limit=3)
     seconds = [result.effort.seconds for result in results]
@@ -483,40 +351,6 @@ def test_what_takes_long_to_compile_is_told(slow: float, monkeypatch: pytest.Mon
     assert told == (["compiling local search: once per installation, and off the clock"] if slow < 1 else [])
     assert run.results()[0].effort.seconds < 0.3  # off the clock, indeed
     assert threading.active_count() == threads
-
-
-def test_a_second_local_search_that_begins_with_a_solution_gives_it() -> None:
-    csp = problem([{"kind": "not_equal", "scope": [0, 1]}], n=2, m=2)
-    board = Board(csp)
-    part = LocalThread(board, csp, seed=0)
-    part._thread.join(timeout=20)
-    part.work(0.0)
-    part.close()
-    assert board.solved
-    assert part.over
-
-
-def test_a_second_local_search_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(self: MemeticSearch, **options: object) -> bool:
-        raise MemoryError("too much")
-
-    monkeypatch.setattr(MemeticSearch, "run", run)
-    csp = hard_graph()
-    part = LocalThread(Board(csp), csp, seed=0)
-    part._thread.join(timeout=20)
-    part.work(0.0)
-    part.close()
-    assert part.over
-    assert part.note == "failed: too much"
-
-
-def test_it_ends_when_nothing_more_can_come() -> None:
-    """Two fixed variables clash, and what can move is as good as it can be."""
-    records: list[Record] = [{"kind": "not_equal", "scope": [0, 1]}, {"kind": "not_equal", "scope": [1, 2]}]
-    began = time.perf_counter()
-    result = solve(problem(records, n=3, m=2, given={0: 1, 1: 1}), method="local", time_limit=60)
-    assert result.violations == 1
-    assert time.perf_counter() - began < 30
 
 
 @pytest.mark.parametrize("without", [["backtracking"], ["local", "backtracking"]])

@@ -159,7 +159,7 @@ class LocalThread(Part):
         self._stop.set()
 
     def close(self) -> None:
-        self._stop.set()
+        self.stop()
         self._thread.join()
         self.seconds = time.perf_counter() - self._began
 

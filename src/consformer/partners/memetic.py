@@ -187,8 +187,9 @@ class MemeticSearch(SlicedSearch):
         """What has one value, in turn of one and the other, as much as is left of it: the largest first."""
         n, m = self.csp.n, self.csp.m
         parents = (one, two)
-        sizes = [np.bincount(parent, minlength=m) + self._rng.random(m) for parent in parents]  # of classes; ties are broken by chance
-        classes = [np.split(np.argsort(parent, kind="stable"), np.cumsum(np.bincount(parent, minlength=m))[:-1]) for parent in parents]
+        counts = [np.bincount(parent, minlength=m) for parent in parents]
+        classes = [np.split(np.argsort(parent, kind="stable"), count.cumsum()[:-1]) for parent, count in zip(parents, counts, strict=True)]
+        sizes = [count + self._rng.random(m) for count in counts]  # of what is left of them; ties are broken by chance
         child, left = np.zeros(n, np.uint32), np.ones(n, bool)
         this = 0
         for step in range(m):
