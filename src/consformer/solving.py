@@ -144,7 +144,7 @@ def _account(iterations: int, seconds: float, history: Sequence[tuple[float, int
 def refine(
     problems: Sequence[Problem],
     *,
-    network: str | Path | Network = AUTOMATIC,
+    network: str | Path | Network | None = None,
     iterations: int | None = None,
     time_limit: float | None = None,
     pool: int | None = None,
@@ -161,7 +161,7 @@ def refine(
 ) -> Run:
     """Prepare to solve problems together; nothing happens until the `Run` is iterated over. Settings as for `solve`."""
     compiled = [_compiled(problem) for problem in problems]
-    network = choose(compiled) if network == AUTOMATIC else network
+    network = choose(compiled) if network is None or network == AUTOMATIC else network
     model, card = (network, None) if isinstance(network, Network) else _load(str(network))
     defaults = _DEFAULTS | dict(_liked(card, compiled) if card else {})
     select = defaults["select"] if select is None else select
@@ -232,6 +232,7 @@ def start(
     if parts == ("cpsat",) and not available():
         raise ConsformerError(CPSAT.missing)
     refinement = run.refinement
+    named = any(value is not None for name, value in settings.items() if name not in ("time_limit", "seed"))
     limit = refinement.settings.time_limit
     compiled_network = cache(refinement.network.compiled)  # once, and only if it is needed
     return HybridRun(
@@ -242,6 +243,7 @@ def start(
             [csp], compiled_network(), replace(refinement.settings, time_limit=seconds, remember=True)
         ),
         network_name=run.network_name,
+        network_named=named,
         time_limit=DEFAULT_SECONDS if limit is None else limit,
         seed=refinement.settings.seed,
         notes=run.notes,
@@ -252,7 +254,7 @@ def start(
 class RefineSettings(TypedDict, total=False):
     """What `refine` can be told."""
 
-    network: str | Path | Network
+    network: str | Path | Network | None
     iterations: int | None
     time_limit: float | None
     pool: int | None
@@ -282,19 +284,20 @@ def solve(problem: Sequence[Problem], **settings: Unpack[Settings]) -> list[Resu
 def solve(problem: Problem | Sequence[Problem], **settings: Unpack[Settings]) -> Result | list[Result]:
     """Solve one problem, or many together.
 
-    `method` is "hybrid" (the network and all its partners: propagation, backtracking, local search, repair, a SAT solver, CP-SAT; the
-    default), "network" (the network alone, reproducible with `iterations`; the default when these and no time limit are given), "local" or
-    "cpsat" (one of the partners alone); `without` switches parts of the hybrid off. `result.effort.account` tells who did what.
+    `method` is "hybrid" (propagation, backtracking, local search, a SAT solver and CP-SAT; the network and its repairs where local search
+    cannot take part, and the network wherever it, or a setting of its search, is named; the default), "network" (the network alone,
+    reproducible with `iterations`; the default when these and no time limit are given), "local" or "cpsat" (one of the partners alone);
+    `without` switches parts of the hybrid off. `result.effort.account` tells who did what.
 
-    Settings of the network and its search: `network` (name of a shipped one, a file, or a network; "auto": the shipped one that suits the
-    problem), `iterations` (per problem) and `time_limit` (seconds, for the whole call; 10 when neither is given), `pool` (candidates
-    refined side by side), `p` (share of variables updated) and `temperature`, each a number or a schedule such as "0.25^1/25", `select`
-    ("uniform", "conflicts": all variables in conflict, too, "worst", "gradient", "unsure", "related", or "bandit", which learns which of
-    them pays: see `search/select.py`), `redraw` (chance that the network is not shown the present values of the variables it updates),
-    `decode` ("sample" or "greedy"), `restart` (stale candidates start anew after so many iterations), `restarts` (from "scratch", an
-    "elite", two of them that "cross", or "mixed"), `patience` ("fixed", "luby" or "adaptive": how the iterations until a restart change),
-    `depth` (how often the network goes through its layers), `seed`. What is not given is as the network likes it. Ctrl-C gives what was
-    found until then, and `result.effort.interrupted` tells so.
+    Settings of the network and its search: `network` (name of a shipped one, a file, or a network; "auto", or nothing: the shipped one that
+    suits the problem), `iterations` (per problem) and `time_limit` (seconds, for the whole call; 10 when neither is given), `pool`
+    (candidates refined side by side), `p` (share of variables updated) and `temperature`, each a number or a schedule such as "0.25^1/25",
+    `select` ("uniform", "conflicts": all variables in conflict, too, "worst", "gradient", "unsure", "related", or "bandit", which learns
+    which of them pays: see `search/select.py`), `redraw` (chance that the network is not shown the present values of the variables it
+    updates), `decode` ("sample" or "greedy"), `restart` (stale candidates start anew after so many iterations), `restarts` (from "scratch",
+    an "elite", two of them that "cross", or "mixed"), `patience` ("fixed", "luby" or "adaptive": how the iterations until a restart
+    change), `depth` (how often the network goes through its layers), `seed`. What is not given is as the network likes it. Ctrl-C gives
+    what was found until then, and `result.effort.interrupted` tells so.
 
     >>> from consformer import Model, all_different, solve
     >>> model = Model()

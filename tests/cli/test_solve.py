@@ -183,8 +183,8 @@ def test_what_is_asked_for_by_default(cli: Cli, settings: dict[str, Any], board:
     cli("solve", board)
     settings.pop("problems")
     names = ["iterations", "time_limit", "p", "temperature", "select", "redraw", "decode", "restart", "restarts", "patience", "depth"]
-    nothing = dict.fromkeys(["pool", *names])
-    assert settings == {"network": "auto", "seed": 0, **nothing}
+    nothing = dict.fromkeys(["network", "pool", *names])
+    assert settings == {"seed": 0, **nothing}
 
 
 def test_a_graph_as_another_family(cli: Cli, settings: dict[str, Any], tmp_path: Path) -> None:

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from consformer import families
 from consformer.hybrid import parts as parts_module
 from consformer.hybrid.board import Board
-from consformer.hybrid.parts import LocalThread, RepairPart
+from consformer.hybrid.parts import LocalPart, LocalThread, RepairPart
+from consformer.partners.cuts import CutSearch
 from consformer.partners.memetic import MemeticSearch
 from tests.helpers import hard_graph, problem
 
@@ -41,6 +45,31 @@ def test_a_second_local_search_that_begins_with_a_solution_gives_it() -> None:
     part.close()
     assert board.solved
     assert part.over
+
+
+@pytest.mark.parametrize("part", [LocalPart, LocalThread])
+def test_searches_that_can_join_cuts_tell_each_other(part: type[LocalPart | LocalThread], monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(self: CutSearch, seconds: float, stop: object = None) -> bool:
+        time.sleep(0.01)  # it finds nothing by itself
+        return False
+
+    monkeypatch.setattr(CutSearch, "run", run)
+    paths = [{"kind": "not_equal", "scope": [3 * k + i, 3 * k + j], "soft": True} for k in range(50) for i, j in ((0, 1), (1, 2))]
+    csp = problem(paths, n=150, m=2)
+    board = Board(csp)
+    searching = part(board, csp, 0)
+    until(searching, lambda: board.values is not None)  # where it begins
+    board.offer("the other", [int(k % 3 == 1 and k < 75) for k in range(150)])  # half of the paths are right
+    until(searching, lambda: len(board.steps) == 3)
+    assert [step.part for step in board.steps] == [searching.name, "the other", searching.name]
+    assert board.cost < board.steps[1].cost
+    searching.close()
+
+
+def until(part: LocalPart | LocalThread, there: Callable[[], bool]) -> None:
+    end = time.perf_counter() + 20
+    while not there() and time.perf_counter() < end:
+        part.work(0.01)
 
 
 def test_a_second_local_search_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

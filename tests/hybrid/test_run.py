@@ -23,7 +23,7 @@ from consformer.hybrid.board import Board
 from consformer.hybrid.parts import ProverPart, SatPart
 from consformer.partners.cpsat import Prover
 from consformer.result import Effort, Result
-from consformer.solving import start
+from consformer.solving import Settings, start
 from tests.helpers import cycle, gibbs, hard_graph, impossible, problem, random_csp
 
 
@@ -276,6 +276,29 @@ def test_repair_leaves_the_field_to_local_search() -> None:
     assert account is not None
     notes = {part.name: part.note for part in account.parts}
     assert notes["repair"] == "is for when there is no local search"
+
+
+@pytest.mark.parametrize(
+    ("settings", "takes_part"),
+    [
+        ({}, False),
+        ({"seed": 3, "pool": None}, False),
+        ({"without": ["local"]}, True),
+        ({"network": "auto"}, True),
+        ({"p": 0.5}, True),
+        ({"network": "any", "without": ["network"]}, False),
+    ],
+)
+def test_the_network_takes_part_where_there_is_no_local_search_or_when_it_is_named(settings: Settings, takes_part: bool) -> None:
+    told: Settings = {"time_limit": 0.5, **settings}
+    effort = solve(hard_graph(), **told).effort
+    assert effort.account is not None
+    notes = {part.name: part.note for part in effort.account.parts}
+    assert (effort.network == "any") == takes_part == (effort.iterations > 0)
+    if not takes_part:
+        assert effort.network == "none"
+        idle = "is for when there is no local search, or a network or one of its settings is named"
+        assert notes.get("network") == (None if "without" in settings else idle)
 
 
 def test_repairs_are_made_where_the_network_says(monkeypatch: pytest.MonkeyPatch) -> None:

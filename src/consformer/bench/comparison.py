@@ -116,7 +116,7 @@ class Comparison(Benchmark, registered=False):
     def _identity(self, name: str, label: str, way: Way | None) -> dict[str, Any]:
         problems, place = self._places[name, label]
         best = problems.best[place] if problems.best else None
-        own = identity.entries(problems.problems[place], way.network if way is not None and way.asks_network else None)
+        own = identity.entries(problems.problems[place], None if way is None else way.asks)
         return own if best is None else {**own, "best": best}
 
     def _row(self, name: str, label: str, csp: CSP, way: Way) -> Row:

@@ -22,9 +22,11 @@ from consformer.bench.comparison import (
     trouble,
 )
 from consformer.bench.tables import Cell, Fixed, Table
-from consformer.bench.ways import CPSAT_WAY, HYBRID, LOCAL, NETWORK, WITHOUT, Way
+from consformer.bench.ways import CPSAT_WAY, HYBRID, LOCAL, NETWORK, WITH_NETWORK, WITHOUT, Way
 from consformer.evaluation.sets import ProblemSet
 from consformer.evaluation.summary import Share
+
+IDLE = ("without-network", "without-repair")  # of what takes part where there is no local search only
 
 
 class SearchBench(Comparison):
@@ -34,7 +36,7 @@ class SearchBench(Comparison):
     heading = "Does each part earn its keep?"
     place = 90
     command = "consformer bench search coloring-5-100 coloring-10-200 nurse-20 sudoku-hard"
-    usual = tuple(way.name for way in (HYBRID, NETWORK, LOCAL, CPSAT_WAY, *WITHOUT))
+    usual = tuple(way.name for way in (HYBRID, NETWORK, LOCAL, CPSAT_WAY, WITH_NETWORK, *WITHOUT) if way.name not in IDLE)
     ways = {
         way.name: way
         for way in (
@@ -44,6 +46,7 @@ class SearchBench(Comparison):
             CPSAT_WAY,
             replace(CPSAT_WAY, name="cpsat-6", factor=6.0),
             Way("tabucol", rival=TabuCol()),
+            WITH_NETWORK,
             *WITHOUT,
         )
     }

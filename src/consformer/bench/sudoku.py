@@ -119,7 +119,7 @@ class SudokuBench(Benchmark):
     @classmethod
     def _identity(cls, variant: str, csp: CSP) -> dict[str, Any]:
         way = cls.ways.get(variant)
-        return identity.entries(csp, way.network if way is not None and way.asks_network else variant.partition(":")[2] or None)
+        return identity.entries(csp, (way.asks if way is not None else variant.partition(":")[2]) or None)
 
     @classmethod
     def asked(cls, about: About, rows: Rows) -> str:

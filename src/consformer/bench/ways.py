@@ -35,15 +35,15 @@ class Way:
     rival: Rival | None = None
     method: str = "hybrid"
     without: tuple[str, ...] = ()
-    network: str = "auto"
-    pool: int = 1
+    network: str | None = None  # one that is named takes part in the hybrid, too
     factor: float = 1.0  # times the time limit that the others have
     proves: bool = False  # it may find that there is no solution
 
     @property
-    def asks_network(self) -> bool:
-        """Whether a network takes part."""
-        return self.rival is None and self.method in ("hybrid", "network") and "network" not in self.without
+    def asks(self) -> str | None:
+        """The network that takes part, if only where others cannot; `AUTOMATIC` for whichever suits."""
+        takes_part = self.rival is None and self.method in ("hybrid", "network") and "network" not in self.without
+        return self.network or AUTOMATIC if takes_part else None
 
     @property
     def label(self) -> str:
@@ -55,6 +55,7 @@ HYBRID = Way("hybrid", "ours: hybrid", proves=True)
 NETWORK = Way("network", "ours: network alone", method="network")
 LOCAL = Way("local", "ours: local search alone", method="local")
 CPSAT_WAY = Way("cpsat", rival=CPSAT, proves=True)
+WITH_NETWORK = Way("with-network", "ours: hybrid with network", network=AUTOMATIC, proves=True)
 WITHOUT = tuple(Way(f"without-{part}", without=(part,)) for part in PARTS)
 
 
@@ -88,7 +89,7 @@ class Asked:
         if compiled.available() and any(way.rival is None for way in ways):
             for module in ("backtrack", searcher(csp).code, "layers"):
                 compiled.failure(module)
-            for network in dict.fromkeys(way.network for way in ways if way.asks_network):
+            for network in filter(None, dict.fromkeys(way.asks for way in ways)):
                 load_network(choose([csp]) if network == AUTOMATIC else network)[0].compiled()
         for way in ways:
             self.row(replace(way, factor=1.0), csp, 0.5, 0)
@@ -148,7 +149,7 @@ def _judged(csp: CSP, answer: Answer, seconds: float) -> Row:
 
 def _ours(way: Way, csp: CSP, seconds: float, seed: int) -> Row:
     began = time.perf_counter()
-    result = solve(csp, method=way.method, without=way.without, network=way.network, pool=way.pool, time_limit=seconds, seed=seed)
+    result = solve(csp, method=way.method, without=way.without, network=way.network, time_limit=seconds, seed=seed)
     taken, account = time.perf_counter() - began, result.effort.account
     row = _entries(result.status, result.violations, result.objective, taken)
     row["by"] = "network" if account is None else result.proof.by if result.proof else account.winner

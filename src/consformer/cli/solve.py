@@ -39,8 +39,9 @@ def solve(
     method: Annotated[
         str | None,
         typer.Option(
-            help="hybrid (network, propagation, backtracking, local search, a SAT solver and CP-SAT together), or network, local or "
-            "cpsat alone. Default: hybrid; network with --iterations and no --time-limit."
+            help="hybrid (propagation, backtracking, local search, a SAT solver and CP-SAT together; the network where there is no local "
+            "search, or when it or one of its settings is named), or network, local or cpsat alone. Default: hybrid; network with "
+            "--iterations and no --time-limit."
         ),
     ] = None,
     without: Annotated[
@@ -51,8 +52,12 @@ def solve(
         ),
     ] = None,
     network: Annotated[
-        str, typer.Option(help="A shipped network (see `consformer models`) or a .safetensors file; auto: the shipped one that suits.")
-    ] = "auto",
+        str | None,
+        typer.Option(
+            help="A shipped network (see `consformer models`), a .safetensors file, or auto: the shipped one that suits, as without this "
+            "option. A network that is named takes part in the hybrid."
+        ),
+    ] = None,
     pool: Annotated[int | None, typer.Option(help="Candidates of each problem, refined side by side. Default: the network's.")] = None,
     iterations: Annotated[int | None, typer.Option(help="Most iterations for each problem.")] = None,
     time_limit: Annotated[

@@ -113,13 +113,19 @@ class LocalPart(Part):
 
     def work(self, seconds: float) -> None:
         board = self.board
-        if board.values is not None and board.key < self._from and board.finisher not in (self.name, LocalThread.name):
-            self.search.restart_from(board.values)  # but two local searches go their own ways
-        if self.search.run(seconds=seconds) or board.values is None:
+        told = board.key < self._from and _tells(board, self.name, self.search.joins)
+        if told and board.values is not None:
+            self.search.restart_from(board.values)
+        if self.search.run(seconds=seconds) or told or board.values is None:
             board.offer(self.name, self.search.best.values)
         self._from = board.key
         self.over = self.search.over
         self.note = f"{self.search.moves:,} moves"
+
+
+def _tells(board: Board, name: str, joins: bool) -> bool:
+    """Whether a local search is to go on from the best of the board: two of them go their own ways, unless they can join what they find."""
+    return board.finisher != name if joins else board.finisher not in (LocalPart.name, LocalThread.name)
 
 
 class LocalThread(Part):
@@ -133,6 +139,9 @@ class LocalThread(Part):
         self._began = time.perf_counter()
         self._stop = threading.Event()
         self._found: list[list[int]] = []
+        self._told: list[list[int]] = []
+        self._joins = False  # until the search is there
+        self._from = board.key  # of the best when it last looked
         self._moves, self._failed = 0, ""
         self._thread = threading.Thread(target=self._run, args=(seed,), name=self.name, daemon=True)
         self._thread.start()
@@ -140,9 +149,13 @@ class LocalThread(Part):
     def _run(self, seed: int) -> None:
         try:
             search = searcher(self.csp)(self.csp, seed)  # here, so that nobody waits until it is made
+            self._joins = search.joins
             self._found.append(search.best.values)  # it may begin with what is sought
             while not self._stop.is_set() and not search.over:
-                if search.run(seconds=0.1, stop=self._stop.is_set):
+                told = [self._told.pop() for _ in range(len(self._told))]
+                for values in told[:1]:  # the last of them is the best
+                    search.restart_from(values)
+                if search.run(seconds=0.1, stop=self._stop.is_set) or told:
                     self._found.append(search.best.values)
                 self._moves = search.moves
         except Exception as error:  # the other parts go on, whatever it is
@@ -152,6 +165,10 @@ class LocalThread(Part):
         ended = not self._thread.is_alive()  # asked first, so that nothing is found after the last look
         while self._found:
             self.board.offer(self.name, self._found.pop(0))
+        board = self.board
+        if board.key < self._from and self._joins and _tells(board, self.name, joins=True) and board.values is not None:
+            self._told.append(board.values)
+        self._from = board.key
         self.over = ended
         self.note = self._failed or f"{self._moves:,} moves"
 

@@ -65,6 +65,10 @@ SECOND_WIND = 1.0
 # after so many seconds the others work for that share of the time only.
 AT_FIRST, PACE = 0.5, 0.1
 
+# Why those are idle that have made no difference beside local search wherever it was measured.
+SPARE = "is for when there is no local search"
+UNNAMED = f"{SPARE}, or a network or one of its settings is named"
+
 Starter = Callable[[CSP, float], Refinement]  # the network's search on a problem, for so many seconds
 
 
@@ -79,18 +83,21 @@ class HybridRun:
         parts: Sequence[str],
         start_network: Starter,
         network_name: str,
+        network_named: bool = True,
         time_limit: float,
         seed: int,
         notes: tuple[str, ...] = (),
         without_network: str | None = None,
     ) -> None:
-        """`without_network`: why the network cannot take part, if it cannot."""
+        """`network_named`: whether the network takes part beside local search, too, not only where there is none; `without_network`: why it
+        cannot take part, if it cannot.
+        """
         self.problems, self.time_limit, self.seed, self.notes = problems, time_limit, seed, notes
         self._without_network = without_network
         self.interrupted = False  # to be set by who stops before the end; results tell it
         self.tell: Callable[[str], None] = lambda message: None  # to be set by who wants to know what keeps it from searching
         self.stopped: Callable[[], bool] = lambda: False  # to be set by who may want to stop between two events: what takes long asks it
-        self.network_name = network_name if "network" in parts else "none"
+        self._network_name, self._network_named = network_name, network_named
         self._parts, self._start_network = parts, start_network
         self._solves = [Solve(csp, model) for csp, model in zip(problems, models, strict=True)]
         self._started = self._deadline = time.perf_counter()
@@ -136,7 +143,7 @@ class HybridRun:
         effort = Effort(
             solve.iterations,
             solve.seconds,
-            self.network_name,
+            "none" if solve.network is None else self._network_name,
             self.seed,
             history,
             interrupted=self.interrupted and not board.finished,
@@ -285,6 +292,13 @@ class HybridRun:
             solve.absent(name, reason)
         return reason is None
 
+    def _asked(self, solve: Solve, name: str, idle: bool, reason: str) -> bool:
+        """Whether a part can take part, and is not to be idle for this reason."""
+        able = self._able(solve, name)
+        if able and idle:
+            solve.absent(name, reason)
+        return able and not idle
+
     def _taking_turns(self, solve: Solve) -> Iterator[Part]:
         board, csp = solve.board, solve.reduced
         searching = self._able(solve, "local") and self._loaded(solve, "local", searcher(csp).code)
@@ -294,16 +308,13 @@ class HybridRun:
             self._able(solve, "backtracking")  # if it is not, the account says why
         elif not solve.backtracking.over:
             yield solve.backtracking
-        if not board.finished and self._able(solve, "network"):
+        if not board.finished and self._asked(solve, "network", searching and not self._network_named, UNNAMED):
             with self._off_the_clock(solve, "network"):
                 refinement = self._start_network(csp, solve.left)
             solve.network = NetworkPart(board, csp, refinement, solve.deadline)
             yield solve.network
-        if not board.finished and self._able(solve, "repair"):
-            if searching:  # beside which repairs have never made a difference
-                solve.absent("repair", "is for when there is no local search")
-            else:
-                yield RepairPart(board, csp, self.seed, solve.network)
+        if not board.finished and self._asked(solve, "repair", searching, SPARE):
+            yield RepairPart(board, csp, self.seed, solve.network)
 
     def _beside(self, solve: Solve, alone: bool) -> Iterator[Part]:
         """Those that prove, each in a process. On pairs that must differ a SAT solver is ahead of CP-SAT; where many variables must differ

@@ -16,18 +16,15 @@ from consformer.compiled.local.state import OTHER, WEIGHT
 from consformer.constraints.local import Pairs
 from consformer.csp import CSP
 from consformer.errors import ModelError
+from consformer.partners.annealings import Annealing, Annealings
 from consformer.partners.sliced import SlicedSearch, checked_values
 from consformer.partners.statement import scrambled, soft_scale, stated_pairs
 
 CHANCES = 1024
-SHORTEST = 64  # sweeps of the first annealing
-AGAIN = 0.5  # how often it goes on from the best
-SPREAD = 4  # later ones take up to a quarter of all moves so far; how long is drawn from so many powers of two
-WARM, HOT = (0.1, 0.3), (0.35, 0.55)  # first temperatures, of what pulls at a variable: to improve the best, and to forget it
 
 
 class CutSearch(SlicedSearch):
-    """Annealing on one problem: quick at first, later slow; every other time it begins at the best so far, too cold to forget it.
+    """Annealing on one problem, slow and quick in turns; wherever it leads, the best so far takes what is better there, region by region.
 
     >>> from consformer import Model
     >>> model = Model()
@@ -39,6 +36,7 @@ class CutSearch(SlicedSearch):
     """
 
     code = "cuts"
+    joins = True
 
     @staticmethod
     def fits(csp: CSP) -> bool:
@@ -53,11 +51,12 @@ class CutSearch(SlicedSearch):
         super().__init__(csp)
         from consformer.compiled import cuts  # only now: it loads the compiler
 
-        self._kernel, self._sweep = cuts, cuts.advance
+        self._kernel, self._sweep, self._join = cuts, cuts.advance, cuts.join
         if not compiled:
             from consformer.compiled.local.plain import plain
 
-            self._sweep = plain(cuts)["advance"]
+            twins = plain(cuts)
+            self._sweep, self._join = twins["advance"], twins["join"]
         self._rng = np.random.default_rng(seed)
         self._random = np.array([scrambled(seed)], np.uint64)
         self._chances = -np.log((np.arange(CHANCES) + 0.5) / CHANCES)
@@ -76,9 +75,11 @@ class CutSearch(SlicedSearch):
         self._side = np.where(allowed[:, 0], 1.0, -1.0)
         self._side[self._choice] = self._rng.choice([-1.0, 1.0], len(self._choice))
         self._best = self._side.copy()
+        self._own_use = np.zeros(csp.n, np.bool_), np.zeros(csp.n, np.uint32)
         self._look()
         self._numbers[cuts.BEST_COST] = self._numbers[cuts.COST]
-        self._begin(HOT)
+        self._annealings = Annealings(self._rng, len(self._choice))
+        self._begin(self._annealings.first())
 
     @property
     def moves(self) -> int:
@@ -97,20 +98,20 @@ class CutSearch(SlicedSearch):
         return not len(self._choice) or self._numbers[self._kernel.BEST_COST] <= 0
 
     def restart_from(self, values: Sequence[int]) -> None:
-        sides = np.where(checked_values(self.csp, values) == 0, 1.0, -1.0)
-        cost = self._cost(self._gains(sides))
-        if cost < self._numbers[self._kernel.BEST_COST]:  # a long annealing is not broken off for it
-            self._best[:], self._numbers[self._kernel.BEST_COST] = sides, cost
+        sides = np.where(checked_values(self.csp, values) == 0, 1.0, -1.0)  # a long annealing is not broken off for it
+        free = len(self._choice) == self.csp.n
+        self._join(self._first, self._other, self._double, sides, self._best, *self._own_use, free, self._numbers, self._random)
 
     def _advance(self, moves: int) -> int:
         numbers, kernel, done = self._numbers, self._kernel, 0
         while done < moves and not self.over:
             if numbers[kernel.SWEEP] >= numbers[kernel.LENGTH]:
-                self._again()
+                self._begin(self._annealings.following(self._done, float(numbers[kernel.BEST_COST])))
             left = int(numbers[kernel.LENGTH] - numbers[kernel.SWEEP]) * len(self._choice) - int(numbers[kernel.PLACE])
             count = min(left, moves - done)
             pairs, found = (self._first, self._other, self._double, self._choice), (self._side, self._gain, self._best)
-            self._sweep(*pairs, *found, self._chances, numbers, self._random, count)
+            free = len(self._choice) == self.csp.n
+            self._sweep(*pairs, *found, *self._own_use, free, self._chances, numbers, self._random, count)
             done += count
             self._done += count
         return done
@@ -118,21 +119,12 @@ class CutSearch(SlicedSearch):
     def _key(self) -> tuple[float, float]:
         return 0, float(self._numbers[self._kernel.BEST_COST])
 
-    def _again(self) -> None:
-        """The next annealing: of the best, or of anything."""
-        if self._rng.random() < AGAIN:
+    def _begin(self, annealing: Annealing) -> None:
+        if annealing.from_best:
             self._side[:] = self._best
             self._look()
-            self._begin(WARM)
-        else:
-            self._begin(HOT)
-
-    def _begin(self, heat: tuple[float, float]) -> None:
         numbers, kernel = self._numbers, self._kernel
-        slowest = self._done / 4 / (SHORTEST * max(len(self._choice), 1))
-        level = max(int(math.log2(max(slowest, 1))) - int(self._rng.integers(SPREAD)), 0)
-        numbers[kernel.SWEEP], numbers[kernel.LENGTH] = 0, SHORTEST << level
-        numbers[kernel.HEAT] = self._rng.uniform(*heat) * self._pull
+        numbers[kernel.SWEEP], numbers[kernel.LENGTH], numbers[kernel.HEAT] = 0, annealing.sweeps, annealing.heat * self._pull
 
     def _look(self) -> None:
         """Work out gains and cost from the sides."""

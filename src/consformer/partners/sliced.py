@@ -36,6 +36,8 @@ class SlicedSearch(ABC):
 
     code: ClassVar[str]
     """The compiled module that it needs."""
+    joins: ClassVar[bool] = False
+    """Whether it takes what is better in what others have found, and keeps what is better in its own best."""
 
     def __init__(self, csp: CSP) -> None:
         if csp.parts:
@@ -65,7 +67,7 @@ class SlicedSearch(ABC):
 
     @abstractmethod
     def restart_from(self, values: Sequence[int]) -> None:
-        """Go on from other values, now or when it next begins anew; what was best stays best."""
+        """Go on from other values, now or when it next begins anew; the best gets no worse."""
 
     @abstractmethod
     def _advance(self, moves: int) -> int:

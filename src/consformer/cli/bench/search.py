@@ -36,7 +36,8 @@ def search(
         typer.Option(
             "--variant",
             help="hybrid, network, local, cpsat (two workers), cpsat-6 (with six times the seconds), tabucol (gcol's, for colourings), "
-            "or without-PART. May be repeated. Default: all but cpsat-6 and tabucol.",
+            "with-network (the hybrid with the network), or without-PART. May be repeated. Default: all but cpsat-6, tabucol, "
+            "without-network and without-repair.",
         ),
     ] = None,
     count: CountOption = None,
