@@ -48,8 +48,8 @@ def join(
     """Take into the best what is better in these sides.
 
     Where the two differ falls into regions without a pair between them, so each can be taken or left for itself. If all regions are taken
-    that gain something, the best is as good as both were, and nearly always better than both when there are many; those that neither gain
-    nor lose are taken by chance.
+    that gain something, the best is as good as both were, and better where each has what the other lacks; those that neither gain nor lose
+    are taken by chance.
     """
     x, differing = random[0], 0
     for i in range(len(side)):

@@ -18,7 +18,7 @@ LEVELS = 4  # powers of two, from the shortest
 HEATS, NEAR = (0.05, 0.6), 0.05  # any of these, or as hot as the last one that was of use was, give or take so much
 ANY = 0.25  # how often it is any
 SHARES = (0.4, 0.9)  # of the moves that short ones have, by what they gain
-MEMORY = 2.0  # what was gained counts by when that was: after half as many moves again, by a third of it at most
+MEMORY = 2.0  # power by which what was gained fades: when twice as many moves are done, a quarter of it counts
 
 
 class Annealing(NamedTuple):
@@ -69,7 +69,7 @@ class Annealings:
         self._gained, self._spent = self._gained * fading, self._spent * fading
         self._gained[int(self.short)] += gained
         self._spent[int(self.short)] += moves
-        worth = (self._gained + 1e-9) / (self._spent + 1.0)
+        worth = (self._gained + 1e-9) / (self._spent + 1.0)  # when nothing is gained by either, both are worth a try
         share = float(np.clip(worth[1] / worth.sum(), *SHARES))
         self._owed += moves * (share - self.short)
         self._owed = min(max(self._owed, -done / 8), done / 8)

@@ -75,7 +75,7 @@ class CutSearch(SlicedSearch):
         self._side = np.where(allowed[:, 0], 1.0, -1.0)
         self._side[self._choice] = self._rng.choice([-1.0, 1.0], len(self._choice))
         self._best = self._side.copy()
-        self._own_use = np.zeros(csp.n, np.bool_), np.zeros(csp.n, np.uint32)
+        self._joining = np.zeros(csp.n, np.bool_), np.zeros(csp.n, np.uint32), len(self._choice) == csp.n
         self._look()
         self._numbers[cuts.BEST_COST] = self._numbers[cuts.COST]
         self._annealings = Annealings(self._rng, len(self._choice))
@@ -99,8 +99,7 @@ class CutSearch(SlicedSearch):
 
     def restart_from(self, values: Sequence[int]) -> None:
         sides = np.where(checked_values(self.csp, values) == 0, 1.0, -1.0)  # a long annealing is not broken off for it
-        free = len(self._choice) == self.csp.n
-        self._join(self._first, self._other, self._double, sides, self._best, *self._own_use, free, self._numbers, self._random)
+        self._join(self._first, self._other, self._double, sides, self._best, *self._joining, self._numbers, self._random)
 
     def _advance(self, moves: int) -> int:
         numbers, kernel, done = self._numbers, self._kernel, 0
@@ -110,8 +109,7 @@ class CutSearch(SlicedSearch):
             left = int(numbers[kernel.LENGTH] - numbers[kernel.SWEEP]) * len(self._choice) - int(numbers[kernel.PLACE])
             count = min(left, moves - done)
             pairs, found = (self._first, self._other, self._double, self._choice), (self._side, self._gain, self._best)
-            free = len(self._choice) == self.csp.n
-            self._sweep(*pairs, *found, *self._own_use, free, self._chances, numbers, self._random, count)
+            self._sweep(*pairs, *found, *self._joining, self._chances, numbers, self._random, count)
             done += count
             self._done += count
         return done
