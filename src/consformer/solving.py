@@ -16,7 +16,7 @@ from consformer.constraints.base import is_number, is_whole
 from consformer.constraints.not_equal import NotEqual
 from consformer.csp import CSP
 from consformer.errors import CheckpointError, ConsformerError, UnknownNameError
-from consformer.hybrid import METHODS, PARTS, HybridRun
+from consformer.hybrid import METHODS, PARTS, HybridRun, NetworkSearch
 from consformer.memory import available_memory
 from consformer.modeling import Model
 from consformer.networks import Network
@@ -239,15 +239,16 @@ def start(
         run.problems,
         run.models,
         parts=parts,
-        start_network=lambda csp, seconds: Refinement(
-            [csp], compiled_network(), replace(refinement.settings, time_limit=seconds, remember=True)
+        network=NetworkSearch(
+            run.network_name,
+            lambda csp, seconds: Refinement([csp], compiled_network(), replace(refinement.settings, time_limit=seconds, remember=True)),
+            seconds_per_pair=refinement.network.seconds_per_pair * refinement.settings.pool,
+            named=named,
+            barred=run.too_large,
         ),
-        network_name=run.network_name,
-        network_named=named,
         time_limit=DEFAULT_SECONDS if limit is None else limit,
         seed=refinement.settings.seed,
         notes=run.notes,
-        without_network=run.too_large,
     )
 
 

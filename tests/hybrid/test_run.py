@@ -21,6 +21,7 @@ from consformer.hybrid import PARTS, HybridRun
 from consformer.hybrid import parts as parts_module
 from consformer.hybrid.board import Board
 from consformer.hybrid.parts import ProverPart, SatPart
+from consformer.networks.layered import LayeredNetwork
 from consformer.partners.cpsat import Prover
 from consformer.result import Effort, Result
 from consformer.solving import Settings, start
@@ -197,7 +198,7 @@ def test_a_turn_that_would_keep_others_waiting_waits_itself() -> None:
 
     def iterations(seconds_each: float, seconds: float) -> int:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(parts_module, "SECONDS_PER_PAIR", seconds_each / (csp.n * csp.m))
+            patched.setattr(LayeredNetwork, "seconds_per_pair", seconds_each / (csp.n * csp.m))
             return solve(csp, network=gibbs(), time_limit=seconds, without=["repair"]).effort.iterations
 
     assert iterations(0.3, 1.5) == 0  # a tenth of the time is less than that
@@ -252,7 +253,7 @@ def test_a_glance_of_backtracking_comes_first_once_it_is_loaded() -> None:
 
 
 def test_parts_that_would_take_too_long_to_begin_are_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts_module, "SECONDS_PER_PAIR", 1.0)
+    monkeypatch.setattr(LayeredNetwork, "seconds_per_pair", 1.0)
     monkeypatch.setattr(parts_module, "SECONDS_TO_STATE", {"cpsat": 1.0})
     monkeypatch.setattr(parts_module, "MOST_REPAIRED", 10)
     result = solve(hard_graph(), network=gibbs(), time_limit=1)
@@ -276,6 +277,13 @@ def test_repair_leaves_the_field_to_local_search() -> None:
     assert account is not None
     notes = {part.name: part.note for part in account.parts}
     assert notes["repair"] == "is for when there is no local search"
+
+
+def test_a_small_network_begins_on_a_large_cut_where_there_is_no_local_search() -> None:
+    (cut,) = families.get("maxcut").generate(np.random.default_rng(0), 1, {"vertices": [5000, 5000], "density": [0.001, 0.001]})
+    effort = solve(cut, time_limit=2, without=["local", "repair", "cpsat"]).effort
+    assert effort.network == "strict-maxcut"
+    assert effort.iterations > 0
 
 
 @pytest.mark.parametrize(

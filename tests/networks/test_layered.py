@@ -200,3 +200,10 @@ def test_the_drafts_are_what_fewer_repetitions_would_have_said(architecture: str
     once, twice = (small(architecture, repeat=repeat) for repeat in (1, 2))
     drafts = twice(csp, *inputs, drafts=True)
     torch.testing.assert_close(drafts, torch.cat([once(csp, *inputs), twice(csp, *inputs)]))
+
+
+@BOTH
+def test_an_iteration_is_thought_to_take_longer_the_more_there_is_to_compute(architecture: str) -> None:
+    usual, more = fresh(architecture).seconds_per_pair, fresh(architecture, layers=4).seconds_per_pair
+    assert 0 < usual < more
+    assert fresh(architecture, repeat=3).seconds_per_pair == pytest.approx(3 * usual)

@@ -25,9 +25,7 @@ from consformer.partners.repair import Repairer
 from consformer.partners.sat import SatSearch
 from consformer.search.refine import Refinement
 
-# Seconds that an iteration of a network takes for each (variable, value) pair, as long as none was timed: rather too many.
-SECONDS_PER_PAIR = 2e-5
-# And that it takes to make a problem ready for a part, for each of its cells; for repairs, each time.
+# Seconds that it takes to make a problem ready for a part, for each of its cells; for repairs, each time.
 SECONDS_TO_STATE = {"local.moves": 1e-6, "differences": 1e-7, "cuts": 4e-7, "cpsat": 2e-6, "repair": 1e-6}
 WORTH = {"local": 0.75}  # of the time that is left a part may take to begin, if not half: what local search finds in little time is much
 BRIEF = 0.1  # seconds to begin that are too few to ask whether they are worth it
@@ -185,12 +183,13 @@ class NetworkPart(Part):
     name = "network"
     weight = 2.0
 
-    def __init__(self, board: Board, csp: CSP, refinement: Refinement, deadline: float) -> None:
+    def __init__(self, board: Board, csp: CSP, refinement: Refinement, deadline: float, slowest: float) -> None:
+        """`slowest`: seconds that an iteration may take, as long as none was timed."""
         super().__init__(board, csp)
         self.refinement, self.deadline = refinement, deadline
         self._steps = iter(refinement)
         self._told = 0  # improvements of its own
-        self._slowest = SECONDS_PER_PAIR * self.csp.n * self.csp.m * refinement.settings.pool
+        self._slowest = slowest
         self._guessed = True  # that is only a guess yet
 
     def work(self, seconds: float) -> None:
@@ -361,8 +360,8 @@ def searcher(csp: CSP) -> type[LocalSearch] | type[CutSearch] | type[MemeticSear
     return MemeticSearch if MemeticSearch.fits(csp) else LocalSearch
 
 
-def off(csp: CSP, name: str, seconds: float) -> str | None:
-    """Why a part cannot take part in this problem, with so many seconds left; None when it can."""
+def off(csp: CSP, name: str, seconds: float, needed: float | None = None) -> str | None:
+    """Why a part cannot take part in this problem, with so many seconds left, of which it needs some to begin; None when it can."""
     if name == "backtracking":
         return None if Backtracking.fits(csp) else "takes only problems in which variables must differ, and not too many"
     program = {"cpsat": CPSAT, "repair": CPSAT, "sat": SAT}.get(name)
@@ -376,7 +375,7 @@ def off(csp: CSP, name: str, seconds: float) -> str | None:
         return "needs a compiler: pip install numba"
     code = searcher(csp).code if name == "local" else name
     size = cells(csp) + (stated(csp) if code == MemeticSearch.code else 0)
-    needed = SECONDS_PER_PAIR * csp.n * csp.m if name == "network" else SECONDS_TO_STATE.get(code, 0.0) * size
+    needed = SECONDS_TO_STATE.get(code, 0.0) * size if needed is None else needed
     if needed > WORTH.get(name, 0.5) * seconds and needed > BRIEF:
         return f"is not started: it would take about {needed:.1f} of the {seconds:.1f} seconds to begin"
     return None

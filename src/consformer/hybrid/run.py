@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 
 import torch
 
@@ -69,7 +70,20 @@ AT_FIRST, PACE = 0.5, 0.1
 SPARE = "is for when there is no local search"
 UNNAMED = f"{SPARE}, or a network or one of its settings is named"
 
-Starter = Callable[[CSP, float], Refinement]  # the network's search on a problem, for so many seconds
+
+@dataclass(frozen=True)
+class NetworkSearch:
+    """The network's search, as it may be asked for."""
+
+    name: str
+    begin: Callable[[CSP, float], Refinement]  # on a problem, for so many seconds
+    seconds_per_pair: float  # that an iteration takes for each variable and value of a problem, rather too many
+    named: bool  # it takes part beside local search, too, not only where there is none
+    barred: str | None = None  # why it cannot take part, if it cannot
+
+    def seconds(self, csp: CSP) -> float:
+        """That an iteration takes."""
+        return self.seconds_per_pair * csp.n * csp.m
 
 
 class HybridRun:
@@ -81,24 +95,16 @@ class HybridRun:
         models: Sequence[Model | None],
         *,
         parts: Sequence[str],
-        start_network: Starter,
-        network_name: str,
-        network_named: bool = True,
+        network: NetworkSearch,
         time_limit: float,
         seed: int,
         notes: tuple[str, ...] = (),
-        without_network: str | None = None,
     ) -> None:
-        """`network_named`: whether the network takes part beside local search, too, not only where there is none; `without_network`: why it
-        cannot take part, if it cannot.
-        """
         self.problems, self.time_limit, self.seed, self.notes = problems, time_limit, seed, notes
-        self._without_network = without_network
         self.interrupted = False  # to be set by who stops before the end; results tell it
         self.tell: Callable[[str], None] = lambda message: None  # to be set by who wants to know what keeps it from searching
         self.stopped: Callable[[], bool] = lambda: False  # to be set by who may want to stop between two events: what takes long asks it
-        self._network_name, self._network_named = network_name, network_named
-        self._parts, self._start_network = parts, start_network
+        self._parts, self._network = parts, network
         self._solves = [Solve(csp, model) for csp, model in zip(problems, models, strict=True)]
         self._started = self._deadline = time.perf_counter()
 
@@ -143,7 +149,7 @@ class HybridRun:
         effort = Effort(
             solve.iterations,
             solve.seconds,
-            "none" if solve.network is None else self._network_name,
+            "none" if solve.network is None else self._network.name,
             self.seed,
             history,
             interrupted=self.interrupted and not board.finished,
@@ -287,7 +293,8 @@ class HybridRun:
         """Whether a part was asked for and can take part; if it cannot, the account says why."""
         if name not in self._parts:
             return False
-        reason = (self._without_network if name == "network" else None) or off(solve.reduced, name, solve.left)
+        barred, needed = (self._network.barred, self._network.seconds(solve.reduced)) if name == "network" else (None, None)
+        reason = barred or off(solve.reduced, name, solve.left, needed)
         if reason is not None:
             solve.absent(name, reason)
         return reason is None
@@ -308,10 +315,10 @@ class HybridRun:
             self._able(solve, "backtracking")  # if it is not, the account says why
         elif not solve.backtracking.over:
             yield solve.backtracking
-        if not board.finished and self._asked(solve, "network", searching and not self._network_named, UNNAMED):
+        if not board.finished and self._asked(solve, "network", searching and not self._network.named, UNNAMED):
             with self._off_the_clock(solve, "network"):
-                refinement = self._start_network(csp, solve.left)
-            solve.network = NetworkPart(board, csp, refinement, solve.deadline)
+                refinement = self._network.begin(csp, solve.left)
+            solve.network = NetworkPart(board, csp, refinement, solve.deadline, self._network.seconds(csp))
             yield solve.network
         if not board.finished and self._asked(solve, "repair", searching, SPARE):
             yield RepairPart(board, csp, self.seed, solve.network)

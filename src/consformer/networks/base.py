@@ -66,6 +66,11 @@ class Network(nn.Module, ABC):
         """About how much memory an iteration takes for each (variable, value) pair of a candidate: rather too much."""
         return 400 + 48 * int(getattr(self.config, "width", 128))
 
+    @property
+    def seconds_per_pair(self) -> float:
+        """About how long an iteration takes for each (variable, value) pair of a candidate: rather too long."""
+        return 2e-5
+
     def check_fit(self, csp: CSP) -> None:
         """Raise `CheckpointError` when this network cannot be used on the problem."""
 

@@ -81,6 +81,10 @@ class LayeredNetwork(Network, registered=False):
         """What compiled code depends on: how wide states are, how many heads there are, how wide the inside of the feed-forward is."""
         return self.config.width, self.config.heads, self.config.expand * self.config.width
 
+    @property
+    def seconds_per_pair(self) -> float:
+        return 1e-10 * self.config.repeat * sum(weights.numel() for weights in self.parameters())
+
     def turns(self, told: Tensor, pairs: Pairs, every: bool, leave: Callable[[Tensor], Tensor] = lambda x: x) -> list[Tensor]:
         """What the head says after every turn, or only after the last: `told` [..., c], added anew in each turn -> [...] each."""
         h, found = torch.zeros_like(told), []
